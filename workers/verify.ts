@@ -13,7 +13,7 @@ export interface VerifierOptions {
 }
 
 /**
- * Starts the verifier (docs/api.md, "Registry"). Once a second it makes the due runs: after a publish, after a day, or on an operator's
+ * Starts the verifier (docs/api.md, "The registry"). Once a second it makes the due runs: after a publish, after a day, or on an operator's
  * request. The calls go through the queue with low priority. Every worker process may run it; the store gives each run to one of them.
  */
 export function startVerifier(app: App, { paceMs = 1000, lookMs = 1000 }: VerifierOptions = {}): Repeated {

@@ -15,6 +15,7 @@ export const LISTED: readonly Page['path'][] = [
     '/docs',
     ...DOCUMENTS.map(({ path }) => path),
     '/docs/api/{chapter}',
+    '/docs/operations/{section}',
     '/docs/errors',
     '/registry',
     '/registry/{site}',
@@ -60,8 +61,9 @@ export function searchEngines(server: Server, app: App, pages: readonly Page[]):
         );
     });
     serve('/sitemaps/pages.xml', XML, async () => {
-        const chapters = (await libraryOf(app)).chapters.map(({ slug }) => `/docs/api/${slug}`);
-        const paths = [...LISTED.filter((path) => !path.includes('{')), ...chapters];
+        const { articles, chapters } = await libraryOf(app);
+        const parts = articles.flatMap(({ article }) => article.parts.map(({ path }) => path));
+        const paths = [...LISTED.filter((path) => !path.includes('{')), ...chapters.map(({ slug }) => `/docs/api/${slug}`), ...parts];
         return document(
             'urlset',
             'url',

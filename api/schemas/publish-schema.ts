@@ -22,7 +22,7 @@ import { checkInTurn, compareInTurn, guardChecks } from './guard-checks.ts';
 
 type PublishCall = Call<object, { dry_run?: boolean }, JsonObject>;
 
-/** POST /v1/schemas (docs/api.md, "Registry"). The packages of an account are handled one after another. */
+/** POST /v1/schemas (docs/api.md, "The registry"). The packages of an account are handled one after another. */
 export function publishSchema(call: PublishCall): Promise<Reply<PublishAnswer>> {
     return inAccountTurn(call, () => publish(call));
 }

@@ -101,19 +101,21 @@ describe('the pages of the API', () => {
     });
 
     it('mark their chapter where a reader sees it in a long menu', async () => {
-        for (const tag of new Set(CONTRACTS.map((one) => one.tag))) {
-            await tab.visit(`/docs/api/${tag.toLowerCase()}`);
+        const chapters = [...new Set(CONTRACTS.map((one) => `/docs/api/${one.tag.toLowerCase()}`))];
+        for (const path of [...chapters, '/docs/api/stripe-webhook', '/docs/operations/alerts']) {
+            await tab.visit(path);
             const isSeen = `(() => {
                 const [menu, mark] = ['.docs-menu', '.docs-menu [aria-current]'].map((one) => document.querySelector(one).getBoundingClientRect());
                 return mark.top >= menu.top && mark.bottom <= menu.bottom;
             })()`;
-            expect(await tab.page.evaluate<boolean>(isSeen), tag).to.equal(true);
+            expect(await tab.page.evaluate<boolean>(isSeen), path).to.equal(true);
         }
     });
 
     it('have tables that no phone has to scroll sideways', async () => {
         const phone = await openTab(browser, world.base, { viewport: PHONE });
-        for (const { path } of DOCUMENTS) {
+        const { articles } = await libraryOf(world.app);
+        for (const path of articles.flatMap(({ row, article }) => [row.path, ...article.parts.map((part) => part.path)])) {
             await phone.visit(path);
             const cut = "[...document.querySelectorAll('.wide-table')].filter((box) => box.scrollWidth > box.clientWidth).length";
             expect(await phone.page.evaluate(cut), path).to.equal(0);
@@ -179,16 +181,43 @@ describe('the documentation', () => {
     });
 
     it('links only to existing sections', async () => {
-        const ids = new Map<string, Set<string>>();
-        for (const path of ['/docs/errors', ...DOCUMENTS.map((row) => row.path)]) {
-            const { html } = await visitor(world).get(path);
-            ids.set(path, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)));
-        }
-        for (const { path } of DOCUMENTS) {
-            const { html } = await visitor(world).get(path);
+        const pages = new Map<string, string>();
+        const { articles } = await libraryOf(world.app);
+        const paths = articles.flatMap(({ row, article }) => [row.path, ...article.parts.map(({ path }) => path)]);
+        for (const path of paths) pages.set(path, (await visitor(world).get(path)).html);
+        for (const path of paths) {
+            const html = pages.get(path) ?? '';
             const article = html.slice(html.indexOf('<article'));
-            for (const [, page, id = ''] of article.matchAll(/href="(\/docs\/\w+)?#([^"]+)"/g)) {
-                expect(ids.get(page ?? path)?.has(id), `${path} leads to ${page ?? ''}#${id}`).to.equal(true);
+            for (const [, page = path, id] of article.matchAll(/href="(\/docs\/[\w/-]+)?(?:#([^"]+))?"/g)) {
+                if (!pages.has(page)) pages.set(page, (await visitor(world).get(page)).html);
+                expect(pages.get(page), `${path} leads to ${page}`).not.to.include('Page not found');
+                if (id !== undefined) expect(pages.get(page), `${path} leads to ${page}#${id}`).to.include(` id="${id}"`);
+            }
+        }
+    });
+
+    it('has a page for each part of a long document, in order, and leads there from its old headings', async () => {
+        const { articles } = await libraryOf(world.app);
+        const split = articles.filter(({ row }) => row.isSplit);
+        expect(split.map(({ row }) => row.path)).to.deep.equal(['/docs/api', '/docs/operations']);
+        for (const { row, article } of split) {
+            const { html: list } = await visitor(world).get(row.path);
+            const headings = readFileSync(new URL(`../../docs/${row.file}`, import.meta.url), 'utf8').match(/(?<=^#{2,3} ).*/gm) ?? [];
+            for (const heading of headings) {
+                const id = heading
+                    .toLowerCase()
+                    .replaceAll(/[^\w -]/g, '')
+                    .replaceAll(' ', '-');
+                expect(list, heading).to.match(new RegExp(`id="${id}"(?:><a)? href="${row.path}/`));
+            }
+            for (const [place, { path, title }] of article.parts.entries()) {
+                const { status, html } = await visitor(world).get(path);
+                expect(status, path).to.equal(200);
+                expect(html).to.include(`<h1>${title.replaceAll("'", '&#39;')}</h1>`);
+                expect(html).to.include(`href="${article.parts[place - 1]?.path ?? row.path}" rel="prev"`);
+                const next = article.parts[place + 1]?.path;
+                expect(html.includes('rel="next"')).to.equal(next !== undefined);
+                if (next !== undefined) expect(html).to.include(`href="${next}" rel="next"`);
             }
         }
     });
@@ -198,7 +227,8 @@ describe('the documentation', () => {
         ['pagination', '/docs/packages#pages'],
         ['multipart', '/docs/packages#bodies'],
         ['GET /v1/trending', '/docs/api/discovery#getTrending'],
-        ['key ring', '/docs/operations#the-key-ring'],
+        ['key ring', '/docs/operations/the-key-ring'],
+        ['RoutebookQueueWaits', '/docs/operations/alerts#routebookqueuewaits'],
     ];
     for (const [words, place] of asked) {
         it(`finds ${words}`, async () => {

@@ -117,6 +117,8 @@ describe('long lists and long names', () => {
         '/',
         '/docs',
         '/docs/errors',
+        '/docs/api',
+        '/docs/operations',
         '/docs/search?q=batch',
         '/docs/api/jobs',
         '/registry',

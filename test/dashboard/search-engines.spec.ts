@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { DOCUMENTS } from '../../api/dashboard/docs/documents.ts';
+import { libraryOf } from '../../api/dashboard/docs/library.ts';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { LISTED } from '../../api/dashboard/search-engines.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
@@ -59,7 +60,10 @@ describe('pages for search engines', () => {
     it('are all in one sitemap, with every usable site that is not blocked', async () => {
         const index = pathsOf(await get('/sitemap.xml'));
         const listed = (await Promise.all(index.map(get))).flatMap(pathsOf);
+        const parts = (await libraryOf(world.app)).articles.flatMap(({ article }) => article.parts.map(({ path }) => path));
+        expect(parts).to.include('/docs/api/limits').and.include('/docs/operations/alerts');
         expect(listed).to.have.members([
+            ...parts,
             ...DOCUMENTS.map(({ path }) => path),
             ...new Set(CONTRACTS.map(({ tag }) => `/docs/api/${tag.toLowerCase()}`)),
             ...[

@@ -119,8 +119,8 @@ describe('another tenant’s data on pages (I8)', () => {
 
     /** The content of a response, without what differs each time. */
     function saying({ status, html, to = '' }: PageAnswer, values: Values): string {
-        // Version numbers and chapters of the API identify no tenant.
-        const { version: _version, chapter: _chapter, ...ids } = values;
+        // Version numbers and pages of the documentation identify no tenant.
+        const { version: _version, chapter: _chapter, section: _section, ...ids } = values;
         const known = Object.values<string>(ids).reduce(
             (text, value) => text.replaceAll(value, 'ID').replaceAll(encodeURIComponent(value), 'ID'),
             `${to} ${html}`,

@@ -1,8 +1,8 @@
-// Sends the calls of the page of the API to this server, and shows what came back as text.
+// Sends the calls of the page of the API to this server, and shows what came back as text. Scrolls long menus to their page.
 (() => {
     const key = document.getElementById('docs-key');
 
-    // The menu is longer than a screen: it begins at its own chapter.
+    // The menu is longer than a screen: it begins at its own page.
     const menu = document.querySelector('.docs-menu');
     menu.scrollTop = menu.querySelector('[aria-current]').offsetTop - menu.clientHeight / 2;
 

@@ -8,6 +8,8 @@ export interface DocumentRow {
     name: string;
     about: string;
     group: 'Guides' | 'Reference';
+    /** Each heading of level 2 is a page of its own, and the document's page lists them. */
+    isSplit?: true;
 }
 
 /** In the order of the menu. */
@@ -53,6 +55,7 @@ export const DOCUMENTS: readonly DocumentRow[] = [
         name: 'HTTP API',
         about: 'Rules of all routes: requests, errors, limits, order of checks, idempotency, and what a fetch does.',
         group: 'Reference',
+        isSplit: true,
     },
     {
         path: '/docs/jobs',
@@ -81,6 +84,7 @@ export const DOCUMENTS: readonly DocumentRow[] = [
         name: 'Operations',
         about: 'Deploying, settings, alerts and what to do about each.',
         group: 'Reference',
+        isSplit: true,
     },
 ];
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../../shared/app.ts';
 import { REFUSALS } from '../../../shared/refusals.ts';
 import { DOCUMENTS, type DocumentRow, documentText } from './documents.ts';
-import type { Article } from './markdown.ts';
+import type { Article, Part } from './markdown.ts';
 import { type Chapter, reference } from './reference.ts';
 
 /** The whole documentation, built once per public URL. */
@@ -40,14 +40,27 @@ async function makeLibrary(publicUrl: string, hasDemo: boolean): Promise<Library
     const { renderMarkdown } = await import('./markdown.ts');
     const articles: { row: DocumentRow; article: Article }[] = [];
     for (const row of DOCUMENTS) {
-        articles.push({ row, article: renderMarkdown(documentText(row, { publicUrl, hasDemo })) });
+        articles.push({ row, article: renderMarkdown(documentText(row, { publicUrl, hasDemo }), row) });
         await nextTurn();
     }
+    linkToParts(articles.map(({ article }) => article));
     const chapters = await reference(publicUrl);
     await nextTurn();
     const passages = [...articlePassages(articles), ...routePassages(chapters), ...codePassages()];
     await nextTurn();
     return { articles, chapters, passages, words: [...new Set(passages.flatMap(({ heading, text }) => wordsIn(`${heading} ${text}`)))] };
+}
+
+/** Makes links to headings of a split document lead to their pages. */
+function linkToParts(articles: readonly Article[]): void {
+    const places = new Map(articles.flatMap(({ parts }) => parts.flatMap(placesOf)));
+    for (const page of articles.flatMap((article) => [article, ...article.parts]))
+        page.html = page.html.replaceAll(/(?<=href=")\/docs\/\w+#[^"]+/g, (link) => places.get(link) ?? link);
+}
+
+function placesOf({ path, sections }: Part): [link: string, place: string][] {
+    const [document, slug] = [path.slice(0, path.lastIndexOf('/')), path.slice(path.lastIndexOf('/') + 1)];
+    return sections.map(({ id }) => (id === '' ? [`${document}#${slug}`, path] : [`${document}#${id}`, `${path}#${id}`]));
 }
 
 /** The words of a text that a search looks for. */
@@ -57,10 +70,12 @@ export function wordsIn(text: string): string[] {
 
 function articlePassages(articles: Library['articles']): Passage[] {
     return articles.flatMap(({ row, article }) =>
-        article.sections.map(({ id, heading, text }) => ({
-            ...{ page: row.name, heading, text: text.replaceAll(/\s+/g, ' ').trim() },
-            path: id === '' ? row.path : `${row.path}#${id}`,
-        })),
+        [{ ...article, path: row.path }, ...article.parts].flatMap(({ path, sections }) =>
+            sections.map(({ id, heading, text }) => ({
+                ...{ page: row.name, heading, text: text.replaceAll(/\s+/g, ' ').trim() },
+                path: id === '' ? path : `${path}#${id}`,
+            })),
+        ),
     );
 }
 

@@ -1,6 +1,6 @@
 import type { Token } from 'markdown-it';
 import MarkdownIt from 'markdown-it';
-import { DOCUMENTS } from './documents.ts';
+import { DOCUMENTS, type DocumentRow } from './documents.ts';
 
 /** A document as HTML, with its sections as plain text for the search. */
 export interface Article {
@@ -8,6 +8,13 @@ export interface Article {
     /** The HTML of everything except the title. HTML in the source is escaped. */
     html: string;
     sections: Section[];
+    /** The pages of a split document, in its order. Its own HTML and sections end where the first of them begins. */
+    parts: Part[];
+}
+
+/** A page of a split document. */
+export interface Part extends Omit<Article, 'parts'> {
+    path: string;
 }
 
 /** The text under one heading. The section directly under the title has no id. */
@@ -20,10 +27,18 @@ interface Section {
 }
 
 /** Renders Markdown. Its first line must be the title. */
-export function renderMarkdown(source: string): Article {
-    const tokens = markdown.parse(source, {});
-    const title = tokens[1]?.content ?? '';
-    const rest = tokens.slice(3);
+export function renderMarkdown(source: string, { path, isSplit }: Partial<Pick<DocumentRow, 'path' | 'isSplit'>> = {}): Article {
+    const tokens = markdown.parse(source, { path });
+    const starts = [...tokens.keys()].filter((at) => isSplit === true && tokens[at]?.type === 'heading_open' && tokens[at].tag === 'h2');
+    const parts = starts.map((from, place) => {
+        const part = renderPage(tokens.slice(from, starts[place + 1]).map(oneLevelUp));
+        return { ...part, path: `${path}/${slugOf(part.title)}` };
+    });
+    return { ...renderPage(tokens.slice(0, starts[0])), parts };
+}
+
+function renderPage([, name, , ...rest]: Token[]): Omit<Article, 'parts'> {
+    const title = plainText(name);
     const sections: Section[] = [{ id: '', level: 1, heading: title, text: '' }];
     for (const [index, token] of rest.entries()) {
         if (token.type === 'heading_open') {
@@ -37,6 +52,11 @@ export function renderMarkdown(source: string): Article {
         }
     }
     return { title, html: markdown.renderer.render(rest, markdown.options, {}), sections };
+}
+
+function oneLevelUp(token: Token): Token {
+    if (token.type.startsWith('heading_')) token.tag = `h${Number(token.tag.slice(1)) - 1}`;
+    return token;
 }
 
 const markdown = new MarkdownIt({ html: false });
@@ -67,12 +87,12 @@ for (const part of ['thead', 'tbody', 'tr', 'th', 'td']) {
  * Changes links between documents to links between pages, and the name of a file to that of its page. A link to a file without a page
  * becomes plain text.
  */
-markdown.core.ruler.push('links', ({ tokens }) => {
+markdown.core.ruler.push('links', ({ tokens, env }) => {
     for (const { children } of tokens) {
         let isDropped = false;
         for (const [index, token] of (children ?? []).entries()) {
             if (token.type === 'link_open') {
-                const target = pageOf(String(token.attrGet('href') ?? ''));
+                const target = pageOf(String(token.attrGet('href') ?? ''), String(env.path ?? ''));
                 isDropped = target === undefined;
                 if (target === undefined) token.hidden = true;
                 else token.attrSet('href', target);
@@ -90,8 +110,9 @@ for (const side of ['link_open', 'link_close'] as const) {
     rules[side] = (tokens, index, options, _env, self) => (tokens[index]?.hidden ? '' : self.renderToken(tokens, index, options));
 }
 
-function pageOf(href: string): string | undefined {
-    if (/^(https?:\/\/|\/|#)/.test(href)) return href;
+function pageOf(href: string, from: string): string | undefined {
+    if (/^(https?:\/\/|\/)/.test(href)) return href;
+    if (href.startsWith('#')) return from + href;
     const [file = '', fragment] = href.split('#');
     const row = DOCUMENTS.find((one) => one.file === file);
     return row && `${row.path}${fragment === undefined ? '' : `#${fragment}`}`;

@@ -3,6 +3,7 @@ import { editDistance } from '../../../shared/domain/text/edit-distance.ts';
 import { openPage, type Page, pageNotFound, type Shown, type Visit } from '../page.ts';
 import { DOCUMENTS, type DocumentRow } from './documents.ts';
 import { type Library, libraryOf, type Passage, wordsIn } from './library.ts';
+import type { Article } from './markdown.ts';
 import { VALUES } from './reference.ts';
 
 /** Pages of the documentation: guides, formats, and every route with its fields and an example call. */
@@ -10,6 +11,11 @@ export const docsPages: Page[] = [
     openPage({ method: 'GET', path: '/docs', respond: showIndex }),
     openPage({ method: 'GET', path: '/docs/search', respond: search }),
     openPage({ method: 'GET', path: '/docs/api/{chapter}', respond: showChapter }),
+    openPage({
+        method: 'GET',
+        path: '/docs/operations/{section}',
+        respond: ({ app, params }) => showPart(app, rowAt('/docs/operations'), params['section']),
+    }),
     ...DOCUMENTS.map((row) => openPage({ method: 'GET', path: row.path, respond: async ({ app }) => showDocument(app, row) })),
 ];
 
@@ -39,9 +45,10 @@ async function search({ app, query }: Visit): Promise<Shown> {
     };
 }
 
+/** A chapter of routes, or a part of the document about all routes. */
 async function showChapter({ app, params }: Visit): Promise<Shown> {
     const chapter = (await libraryOf(app)).chapters.find(({ slug }) => slug === params['chapter']);
-    if (chapter === undefined) throw pageNotFound();
+    if (chapter === undefined) return showPart(app, rowAt('/docs/api'), params['chapter']);
     return {
         view: 'docs/chapter',
         title: `API: ${chapter.tag}`,
@@ -50,21 +57,39 @@ async function showChapter({ app, params }: Visit): Promise<Shown> {
     };
 }
 
-async function showDocument(app: App, { path, about }: DocumentRow): Promise<Shown> {
-    const article = (await libraryOf(app)).articles.find(({ row }) => row.path === path)?.article;
-    if (article === undefined) throw pageNotFound();
+async function showDocument(app: App, row: DocumentRow): Promise<Shown> {
+    const { title, html, sections, parts } = await articleOf(app, row);
+    const own = sections.filter(({ level }) => level === 2).map(({ id, heading }) => ({ path: `#${id}`, title: heading }));
     return {
         view: 'docs/article',
-        title: article.title,
-        description: about,
-        model: {
-            title: article.title,
-            article: article.html,
-            parts: article.sections.filter(({ level }) => level === 2),
-            ...(await menuOf(app)),
-        },
+        title,
+        description: row.about,
+        model: { title, article: html, listed: parts, open: { row, parts: row.isSplit ? parts : own }, ...(await menuOf(app)) },
     };
 }
+
+/** One page of a split document, between the page before and the next one. */
+async function showPart(app: App, row: DocumentRow | undefined, slug: string | undefined): Promise<Shown> {
+    const parts = row === undefined ? [] : (await articleOf(app, row)).parts;
+    const place = parts.findIndex(({ path }) => path === `${row?.path}/${slug}`);
+    const part = parts[place];
+    if (row === undefined || part === undefined) throw pageNotFound();
+    const around = { before: parts[place - 1] ?? { path: row.path, title: row.name }, after: parts[place + 1] };
+    return {
+        view: 'docs/article',
+        title: `${part.title}: ${row.name}`,
+        description: `${part.title}. ${row.about}`,
+        model: { title: part.title, article: part.html, listed: [], open: { row, parts }, ...around, ...(await menuOf(app)) },
+    };
+}
+
+async function articleOf(app: App, row: DocumentRow): Promise<Article> {
+    const found = (await libraryOf(app)).articles.find((one) => one.row === row);
+    if (found === undefined) throw pageNotFound();
+    return found.article;
+}
+
+const rowAt = (path: string) => DOCUMENTS.find((row) => row.path === path);
 
 async function menuOf(app: App) {
     return { documents: DOCUMENTS, chapters: (await libraryOf(app)).chapters };

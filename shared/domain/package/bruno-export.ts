@@ -12,7 +12,7 @@ export interface BrunoCollection {
 }
 
 /**
- * The hosted endpoints of a package as a Bruno collection (docs/api.md, "Registry"). Each request is a hosted fetch of this version. The
+ * The hosted endpoints of a package as a Bruno collection (docs/api.md, "The registry"). Each request is a hosted fetch of this version. The
  * key of the caller is the secret `api_key` of the collection's environment.
  * @param base URL of this Routebook, without a trailing slash
  */

@@ -23,7 +23,7 @@ export interface PackageChanges {
 }
 
 /**
- * Classifies a new version for callers (docs/api.md, "Registry"). `major`: a call that worked may fail, do something else, cost more or go
+ * Classifies a new version for callers (docs/api.md, "The registry"). `major`: a call that worked may fail, do something else, cost more or go
  * to another host. `minor`: there is more to call. `patch`: all other changes. The first version of a site (`before` is absent) is `major`
  * with all its endpoints added, because nobody could rely on anything before it. An endpoint that only makes a default explicit has not
  * changed.

@@ -14,7 +14,7 @@ interface PublishedVersion {
 }
 
 /**
- * A site as an OpenAPI 3.1 document (docs/api.md, "Registry"). Its operations are calls of the site itself, not of Routebook. The name of
+ * A site as an OpenAPI 3.1 document (docs/api.md, "The registry"). Its operations are calls of the site itself, not of Routebook. The name of
  * an endpoint becomes the `operationId`. Fields under `x-routebook` describe what OpenAPI cannot express.
  */
 export function exportOpenApi(document: PackageDocument, { version, versionHash, publishedAt }: PublishedVersion): JsonObject {

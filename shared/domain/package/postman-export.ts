@@ -10,7 +10,7 @@ export interface PostmanCollection {
 }
 
 /**
- * The hosted endpoints of a package as a Postman collection (docs/api.md, "Registry"). Each request is a hosted fetch of this version. The
+ * The hosted endpoints of a package as a Postman collection (docs/api.md, "The registry"). Each request is a hosted fetch of this version. The
  * key of the caller is the variable `api_key`.
  * @param base URL of this Routebook, without a trailing slash
  */

@@ -13,7 +13,7 @@ export interface Order {
     maxPages?: number | undefined;
     /**
      * Maximum number of billed units, regardless of the endpoint's current definition. For a call that names no version: the minimum of
-     * `greatestUnits` over the versions that were the latest within 24 h (docs/api.md, "Registry"). Limits the bill but not the results.
+     * `greatestUnits` over the versions that were the latest within 24 h (docs/api.md, "The registry"). Limits the bill but not the results.
      */
     unitsCap?: number | undefined;
 }

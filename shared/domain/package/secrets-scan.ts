@@ -2,7 +2,7 @@ import { BESIDE_NAMES, hasDigit, hasTokenRun, type KnownForm } from './secrets-s
 
 /**
  * Finds text that looks like a credential: a key, a token, a cookie, a private key. Packages and schema requests that contain one are
- * refused (docs/api.md, "Schema packages" and "Registry"). Returns the kind of credential but never its text, so that no answer or log can
+ * refused (docs/api.md, "Schema packages" and "The registry"). Returns the kind of credential but never its text, so that no answer or log can
  * repeat it. Every pattern begins with fixed text and has a bounded length, so the time grows only linearly with the text.
  */
 export function findSecrets(text: string): { kind: string } | undefined {

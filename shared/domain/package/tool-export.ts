@@ -12,7 +12,7 @@ export interface ToolDefinition {
     input_schema: JsonObject;
 }
 
-/** The endpoints of a package as tool definitions (docs/api.md, "Registry"), in the order of the package. */
+/** The endpoints of a package as tool definitions (docs/api.md, "The registry"), in the order of the package. */
 export function exportTools(document: PackageDocument): ToolDefinition[] {
     const inliner = inlinerFor(document);
     return document.endpoints.map(readEndpoint).map((endpoint) => ({

@@ -10,7 +10,7 @@ export interface SourceFile {
     source: string;
 }
 
-/** Hosted endpoints as TypeScript functions, pinned to this version (docs/api.md, "Registry"). @param only names; all by default */
+/** Hosted endpoints as TypeScript functions, pinned to this version (docs/api.md, "The registry"). @param only names; all by default */
 export function exportTypeScript(
     document: PackageDocument,
     { version, versionHash }: { version: number; versionHash: string },

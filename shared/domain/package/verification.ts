@@ -5,7 +5,7 @@ import { needOf } from './auth.ts';
 import { readEndpoint } from './endpoint.ts';
 import { hostsOfEndpoint } from './hosts.ts';
 
-/** Maximum number of calls of one run (docs/api.md, "Registry"). */
+/** Maximum number of calls of one run (docs/api.md, "The registry"). */
 const MAX_CALLS = 20;
 
 /** Number of consecutive failed runs after which a site loses `verified`. */

@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import type { PackageDocument } from '../types.ts';
 
 /**
- * The `version_hash` of a package (docs/api.md, "Registry"): the hex SHA-256 of its canonical JSON (RFC 8785) in UTF-8. The order of keys
+ * The `version_hash` of a package (docs/api.md, "The registry"): the hex SHA-256 of its canonical JSON (RFC 8785) in UTF-8. The order of keys
  * and the spelling of numbers do not matter. `document` is the stored package, without `version`, `version_hash` and `published_at`.
  */
 export function versionHash(document: PackageDocument): string {

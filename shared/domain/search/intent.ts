@@ -11,7 +11,7 @@ type IntentCheck =
 
 export type IntentFault = 'INTENT_REQUIRED' | 'INTENT_TOO_SHORT' | 'INTENT_TOO_FEW_WORDS';
 
-/** Checks in this order (docs/api.md, "Registry"): presence, 20 code points after trimming, 5 distinct words. */
+/** Checks in this order (docs/api.md, "The registry"): presence, 20 code points after trimming, 5 distinct words. */
 export function checkIntent(text: string | undefined): IntentCheck {
     const intent = normaliseNewlines(text ?? '').trim();
     if (intent === '') return { ok: false, code: 'INTENT_REQUIRED' };

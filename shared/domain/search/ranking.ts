@@ -61,7 +61,7 @@ export function memorableWords(sought: readonly string[]): string[] {
 }
 
 /**
- * Ranks all endpoints, best matches of the intent first (docs/api.md, "Registry"). `sought` is the result of `searchWords`. The fewer
+ * Ranks all endpoints, best matches of the intent first (docs/api.md, "The registry"). `sought` is the result of `searchWords`. The fewer
  * endpoints of the package contain a word, the higher its weight, so "product" means little in a shop. Endpoints that earlier callers used
  * with a word score as if they contained it. Equal endpoints are ordered by verification, then by success rate, then by the order of the
  * package.

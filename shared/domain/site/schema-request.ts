@@ -1,4 +1,4 @@
-/** Types and rules of schema requests (docs/api.md, "Registry"). */
+/** Types and rules of schema requests (docs/api.md, "The registry"). */
 
 export const READ_OR_WRITE = ['read', 'write', 'read_write'] as const;
 export const AUTH_SHAPES = ['public', 'anonymous', 'login', 'oauth', 'owner_approved'] as const;

@@ -29,7 +29,7 @@ type InTurn = <Result>(locks: boolean, work: () => Promise<Result>) => Promise<R
 const COMPARED_FREELY = 3;
 
 /**
- * Publishes a package as the next version of its site, in one transaction (docs/api.md, "Registry"). Publishes on one registrable domain
+ * Publishes a package as the next version of its site, in one transaction (docs/api.md, "The registry"). Publishes on one registrable domain
  * are serialised, so that versions have no gaps and only one workspace becomes the first maintainer. The package is compared with the
  * latest version before the transaction, because comparing two large packages takes long. If another version was published meanwhile, it is
  * compared again.

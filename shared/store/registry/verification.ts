@@ -32,7 +32,7 @@ export interface VerificationState {
     domainWaitS: number;
 }
 
-/** Minimum time between the starts of two runs of one registrable domain, in milliseconds (docs/api.md, "Registry"). */
+/** Minimum time between the starts of two runs of one registrable domain, in milliseconds (docs/api.md, "The registry"). */
 export const RUN_EVERY_MS = 600_000;
 const EVERY = `interval '${RUN_EVERY_MS} milliseconds'`;
 

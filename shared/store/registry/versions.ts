@@ -85,7 +85,7 @@ export function createVersions(db: Db): Versions {
 }
 
 /**
- * The minimum of the maximum units that one call of an endpoint can be billed in these versions (docs/api.md, "Registry": the maximum
+ * The minimum of the maximum units that one call of an endpoint can be billed in these versions (docs/api.md, "The registry": the maximum
  * charge of a call that names no version). Versions without the endpoint do not count; undefined if none has it.
  */
 export async function lowestMaxUnits(versions: Versions, versionIds: readonly number[], endpoint: string): Promise<number | undefined> {

@@ -29,6 +29,8 @@ export interface Values {
     monitor_id: string;
     /** A chapter of the API's routes. */
     chapter: string;
+    /** A page of a split document. */
+    section: string;
 }
 
 /** Ids that do not exist. */
@@ -38,6 +40,7 @@ export function absentValues(): Values {
     const schema = { site, endpoint: 'no_such_endpoint', version: '999999999', request_id: newId('srq') };
     return {
         chapter: 'no-such-chapter',
+        section: 'no-such-section',
         key_id: newId('key'),
         connection_id: newId('con'),
         passkey_id: newId('pky'),

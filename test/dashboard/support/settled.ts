@@ -127,6 +127,7 @@ export async function settle(world: World): Promise<Settled> {
             ...hooked,
             ...ordered,
             chapter: 'registry',
+            section: 'alerts',
         },
         links,
         stop: await beginRemoval(world, { site: contributed.site, workspaceId: workspace, by: workspaceId }),
