@@ -47,6 +47,9 @@ export const NEWCOMERS: { served: readonly PlainTask[]; unserved: readonly Unser
     unserved: readJson('newcomer-unserved.json'),
 };
 
+/** For the sites that were added last. Written with them, before any was asked. */
+export const ADDED: readonly PlainTask[] = readJson('added-served.json');
+
 /** Packages as contributors write them, with tasks for them. */
 interface Contributed {
     packages: readonly PackageDocument[];
