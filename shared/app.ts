@@ -117,7 +117,7 @@ const MOVING_CREDITS = 6;
  */
 export function openApp(
     config: Config & { databaseUrl: string },
-    { role, log, clock = createClock(), metrics, tracing = NO_TRACING, acquireTimeoutMs }: AppOptions,
+    { role, log, clock = createClock(), metrics = createMetrics(config), tracing = NO_TRACING, acquireTimeoutMs }: AppOptions,
 ): App {
     const cleanup: Cleanup = createCleanup(log);
     const { databaseUrl, redisUrl, keyPrefix } = config;
@@ -137,11 +137,11 @@ export function openApp(
     const versions = createVersions(db);
     const lists = createLists(read);
 
-    return {
+    const app: App = {
         config,
         log,
         clock,
-        metrics: metrics ?? createMetrics(config),
+        metrics,
         tracing,
         db,
         browse,
@@ -180,6 +180,8 @@ export function openApp(
         },
         close: () => cleanup.close(),
     };
+    Object.assign(metrics.clockAhead, { collect: () => metrics.clockAhead.set(app.queue.clockAheadMs() / 1000) });
+    return app;
 }
 
 /** Opens the pools of the database. The replica, if there is one, is only for an API. */

@@ -148,9 +148,14 @@ function recordRequest({ metrics, config }: App, { site, result, seconds, bytesI
     metrics.siteCost.inc({ site: label }, perRequest + perSecond * seconds + (perGb * (bytesIn + bytesOut)) / 1e9);
 }
 
-/** Opens the connections and prepared queries that every job uses. */
-function partsOfJobs({ db, credits, secrets }: App): (() => PromiseLike<unknown>)[] {
-    return [() => db.raw('select 1'), () => credits.stateOf('op_nobody'), () => secrets.hmac('', 'start')];
+/** Opens the connections and prepared queries that every job uses. The first ping waits for the connection, so it is a rough comparison of clocks. */
+function partsOfJobs({ db, credits, secrets, queue }: App): (() => PromiseLike<unknown>)[] {
+    return [
+        () => db.raw('select 1'),
+        () => credits.stateOf('op_nobody'),
+        () => secrets.hmac('', 'start'),
+        () => queue.ping().then(queue.ping),
+    ];
 }
 
 /** Loads the endpoint of a job, and the domain that its requests stay on; undefined if the version is gone. */

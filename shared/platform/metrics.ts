@@ -60,6 +60,11 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         openJobsOldest: shared('routebook_open_jobs_oldest_seconds', 'How long the oldest job of each state has waited.', ['state']),
         monitors: shared('routebook_monitors', 'Monitors by status: active, failing, paused.', ['status']),
         monitorsOldestDue: shared('routebook_monitors_oldest_due_seconds', 'How long the run that is due first has been due.', []),
+        clockAhead: gauge(
+            'routebook_clock_ahead_seconds',
+            'How far the clock of this machine is ahead of that of the store of the queue.',
+            [],
+        ),
         workerSlots: gauge('routebook_worker_slots', 'Slots of this worker by state.', ['state']),
         upstreamRequests: counter('routebook_upstream_requests_total', 'Requests sent to sites by result.', ['site', 'result']),
         upstreamSeconds: counter('routebook_upstream_seconds_total', 'Seconds spent on requests to sites.', ['site']),

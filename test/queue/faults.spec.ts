@@ -398,7 +398,9 @@ async function expectRefusedAtOnce(api: Queue): Promise<void> {
 async function startWorkerProcess(place: Place) {
     const child = spawn(process.execPath, [WORKER, JSON.stringify(place)], { stdio: ['ignore', 'pipe', 'inherit'] });
     const taken = Promise.withResolvers<void>();
-    child.stdout.on('data', () => taken.resolve());
+    child.stdout.on('data', (text: Buffer) => {
+        if (String(text).includes('taken')) taken.resolve();
+    });
     return {
         taken: taken.promise,
         async kill() {

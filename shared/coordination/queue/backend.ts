@@ -1,6 +1,6 @@
 import type { FetchJob } from '../../domain/fetch/fetch-job.ts';
 
-/** The content of a queued job: the call, and the reply channel of the process that waits for the outcome. */
+/** The content of a queued job: the call, with its times by the store's clock, and the reply channel of the process that waits for the outcome. */
 export interface Envelope {
     job: FetchJob;
     replyTo: string;
@@ -52,9 +52,10 @@ export interface ProducerBackend {
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
     /** The oldest jobs, at most `limit` for each state. */
     peek(limit: number): Promise<QueuedJob[]>;
-    /** When the oldest waiting job was added, in milliseconds since the epoch. */
+    /** When the oldest waiting job was added, by the store's clock in milliseconds since the epoch. */
     oldestWaitingSince(): Promise<number | undefined>;
-    ping(): Promise<void>;
+    /** The time of the store, in milliseconds since the epoch. */
+    time(): Promise<number>;
     openReplies(listener: ReplyListener): ReplyChannel;
     close(): Promise<void>;
 }

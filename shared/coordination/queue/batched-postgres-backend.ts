@@ -2,7 +2,7 @@ import { type BackendFactory, isPgPool, PostgresConnection, PostgresQueueBackend
 import type pg from 'pg';
 import { failureOf, retryRolledBack } from '../../platform/pg-errors.ts';
 import { QUEUE_NAME, REPLY_BATCH } from './backend.ts';
-import { ADD, GIVE_BACK, TURN } from './batched-statements.ts';
+import { ADD, GIVE_BACK, RENEW, STALLED, TURN } from './batched-statements.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-options.ts';
 import { type Finished, type TakenJob, TakenJobs } from './taken-jobs.ts';
 
@@ -13,14 +13,22 @@ interface BatchedPostgresConnection {
     pool: pg.Pool;
     /** Slots of the worker; absent for a producer. */
     concurrency?: number;
+    /** The store's clock; a producer needs none. */
+    now?: () => number;
 }
 
 /** BullMQ's factory for `BatchedPostgresBackend`. The caller keeps ownership of the pool. */
 export const createBatchedPostgresBackend: BackendFactory<BatchedPostgresBackend, BatchedPostgresConnection> = (name, options) => {
-    const { pool, concurrency = 0 } = options.connection;
+    const { pool, concurrency = 0, now = Date.now } = options.connection;
     // BullMQ has a type of its own for pools.
     if (!isPgPool(pool)) throw new TypeError('this is not a pg pool');
-    return new BatchedPostgresBackend({ pool, concurrency }, new RetriedConnection(pool), name, { ...options, connection: pool }, true);
+    return new BatchedPostgresBackend(
+        { pool, concurrency, now },
+        new RetriedConnection(pool),
+        name,
+        { ...options, connection: pool },
+        true,
+    );
 };
 
 /** BullMQ caches a failed first check of its schema. A worker that started without PostgreSQL would never take a job. */
@@ -39,14 +47,19 @@ class RetriedConnection extends PostgresConnection {
 export class BatchedPostgresBackend extends PostgresQueueBackend {
     readonly taken: TakenJobs;
     readonly #pool: pg.Pool;
+    readonly #now: () => number;
     /** Signals so far, and how many of them came before a turn that found no more jobs. */
     #signals = 0;
     #answered = 0;
     #wake: () => void = () => {};
 
-    constructor({ pool, concurrency }: Required<BatchedPostgresConnection>, ...args: ConstructorParameters<typeof PostgresQueueBackend>) {
+    constructor(
+        { pool, concurrency, now }: Required<BatchedPostgresConnection>,
+        ...args: ConstructorParameters<typeof PostgresQueueBackend>
+    ) {
         super(...args);
         this.#pool = pool;
+        this.#now = now;
         this.taken = new TakenJobs(
             { turn: (...turn) => this.#turn(...turn), giveBack: (...jobs) => this.#giveBack(...jobs) },
             // An outcome may have 10 MiB.
@@ -58,7 +71,8 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
         const ids = entries.map(({ jobId }) => jobId);
         const data = entries.map(({ job }) => job.data);
         const priorities = entries.map(({ job }) => job.opts.priority ?? 0);
-        await this.#pool.query({ ...ADD, values: [QUEUE_NAME, ids, data, priorities, OPTIONS, Date.now()] });
+        // The producer gives all jobs of a call the same time.
+        await this.#pool.query({ ...ADD, values: [QUEUE_NAME, ids, data, priorities, OPTIONS, entries[0]?.job.timestamp ?? 0] });
         return ids;
     }
 
@@ -77,8 +91,24 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
     }
 
     override async extendLocks(ids: string[], _tokens: string[], durationMs: number): Promise<string[]> {
-        const tokens = ids.map(() => this.taken.token);
-        return this.taken.renewed(ids.length, await super.extendLocks(ids, tokens, durationMs));
+        const { rows } = await this.#pool.query<{ id: string }>({
+            ...RENEW,
+            values: [QUEUE_NAME, this.taken.token, ids, this.#now() + durationMs],
+        });
+        return this.taken.renewed(
+            ids.length,
+            rows.map(({ id }) => id),
+        );
+    }
+
+    /** BullMQ's own looks at the clock of this machine: if it is wrong, it takes the jobs of workers that live for those of dead ones. */
+    override async moveStalledJobsToWait(): Promise<string[]> {
+        const { maxStalledCount, stalledInterval } = WORKER_OPTIONS;
+        const { rows } = await this.#pool.query<{ id: string }>({
+            ...STALLED,
+            values: [QUEUE_NAME, maxStalledCount, this.#now(), stalledInterval],
+        });
+        return rows.map(({ id }) => id);
     }
 
     /**
@@ -109,7 +139,7 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
 
     async #turn(token: string, wanted: number, finished: readonly Finished[]): Promise<TakenJob[]> {
         const values = [
-            ...[QUEUE_NAME, token, wanted, Date.now(), WORKER_OPTIONS.lockDuration],
+            ...[QUEUE_NAME, token, wanted, this.#now(), WORKER_OPTIONS.lockDuration],
             ...[finished.map(({ id }) => id), finished.map(({ channel }) => channel), finished.map(({ body }) => body)],
         ];
         const signals = this.#signals;

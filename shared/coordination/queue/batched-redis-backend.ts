@@ -72,7 +72,9 @@ export class BatchedRedisBackend extends RedisQueueBackend {
         if (!entries.every(({ job }) => isPlain(job))) return super.addJobs(entries);
         const { wait, marker, meta } = this.#keys;
         const jobs = entries.flatMap(({ jobId, job }) => [jobId, job.data]);
-        await this.#redis.jobsAdd(wait, marker, meta, this.toKey(''), OPTIONS, Date.now(), ...jobs);
+        // The producer gives all jobs of a call the same time.
+        const timestamp = entries[0]?.job.timestamp ?? 0;
+        await this.#redis.jobsAdd(wait, marker, meta, this.toKey(''), OPTIONS, timestamp, ...jobs);
         return entries.map(({ jobId }) => jobId);
     }
 

@@ -1,7 +1,6 @@
 /**
  * Statements that add, take and finish many jobs at once, on the tables of BullMQ's PostgreSQL backend. BullMQ's functions handle one job
- * each and record five events that nothing reads. Rare operations (stalled jobs, lock renewal, removal, counts) still use BullMQ's
- * functions.
+ * each and record five events that nothing reads. Rare operations (stalled jobs, removal, counts) still use BullMQ's functions.
  */
 
 /** $1 queue, $2 ids, $3 data as JSON, $4 priorities, $5 options as JSON, $6 current time in ms. Skips ids that are already in the queue. */
@@ -56,3 +55,15 @@ export const GIVE_BACK = {
                where queue = $1 and state = 'active' and lock_token = $2 and id <> all($3::text[]) returning id)
            select pg_notify('bullmq_jobs', $1) where exists (select from returned)`,
 };
+
+/** Renews the locks of a worker. $1 queue, $2 token, $3 ids, $4 until when in ms. Returns the ids that the worker no longer holds. */
+export const RENEW = {
+    name: 'queue-renew',
+    text: `with renewed as (
+               update job set locked_until_ms = $4::bigint
+               where queue = $1 and state = 'active' and lock_token = $2 and id = any($3::text[]) returning id)
+           select id from unnest($3::text[]) as asked (id) where id not in (select id from renewed)`,
+};
+
+/** $1 queue, $2 maximum of stalls, $3 current time in ms, $4 interval of the checks in ms. */
+export const STALLED = { name: 'queue-stalled', text: 'select s as id from move_stalled_jobs_to_wait($1, $2, $3, $4) as s' };

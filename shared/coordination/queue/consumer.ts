@@ -5,6 +5,7 @@ import { lookUntil } from '../../platform/look-until.ts';
 import { type Envelope, REPORT_GRACE_MS, type WorkerBackend } from './backend.ts';
 import { RETRY_MS } from './bull-options.ts';
 import { writeReport } from './report.ts';
+import type { StoreClock } from './store-clock.ts';
 
 /** How long a stopping worker in which no job runs waits for a store that does not answer. */
 const CUT_MS = 1000;
@@ -26,13 +27,14 @@ export type Consumer = ReturnType<typeof openConsumer>;
 /** Consumes the queue: takes jobs, runs the handler, replies, and then removes the job. */
 export function openConsumer(options: {
     backend: WorkerBackend;
+    clock: Pick<StoreClock, 'jobFromStore' | 'outcomeToStore'>;
     handler: Handler;
     concurrency: number;
     /** Runs for each job whose worker died, before its caller receives the answer. */
     onDeath?: ((job: FetchJob) => Promise<void>) | undefined;
     log: ConnectionLog;
 }) {
-    const { backend, handler, concurrency, onDeath, log } = options;
+    const { backend, clock, handler, concurrency, onDeath, log } = options;
     const running = new Map<string, AbortController>();
     const cancelled = new Set<string>();
     const worker = backend.openWorker(work, { concurrency });
@@ -47,7 +49,7 @@ export function openConsumer(options: {
     worker.onStalled((id, envelope) => {
         log.warn({ part: 'queue', operation: envelope.job.operation }, 'a worker died or was cut off in the middle of a job');
         const answer = () => reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' });
-        void (onDeath === undefined ? answer() : onDeath(envelope.job).then(answer, answer));
+        void (onDeath === undefined ? answer() : onDeath(clock.jobFromStore(envelope.job)).then(answer, answer));
     });
     worker.run();
     let isCut = false;
@@ -92,14 +94,14 @@ export function openConsumer(options: {
     /** Replies before the job is removed from the queue. In the opposite order, a crash in between would lose the answer. */
     async function work(id: string, envelope: Envelope): Promise<void> {
         if (cancelled.delete(id)) return;
-        if (envelope.job.deadlineAt <= Date.now()) return reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', ranMs: 0 });
+        const job = clock.jobFromStore(envelope.job);
+        if (job.deadlineAt <= Date.now()) return reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', ranMs: 0 });
         const abort = new AbortController();
         running.set(id, abort);
         const began = performance.now();
         const acts: (() => void)[] = [];
         try {
-            const { job, trace } = envelope;
-            const outcome = await handler(job, abort.signal, trace, (act) => acts.push(act)).catch((error: unknown) =>
+            const outcome = await handler(job, abort.signal, envelope.trace, (act) => acts.push(act)).catch((error: unknown) =>
                 internal(error, job),
             );
             if (!abort.signal.aborted) await reply(id, envelope, { ...outcome, ranMs: Math.round(performance.now() - began) });
@@ -112,12 +114,12 @@ export function openConsumer(options: {
 
     /** Retries until the caller's deadline. */
     async function reply(id: string, { job, replyTo }: Envelope, report: FetchOutcome): Promise<void> {
-        const body = writeReport(report);
+        const body = writeReport(clock.outcomeToStore(report));
         for (;;) {
             try {
                 return await backend.reply(replyTo, { id, body });
             } catch (error) {
-                if (Date.now() > job.deadlineAt + REPORT_GRACE_MS) {
+                if (Date.now() > clock.jobFromStore(job).deadlineAt + REPORT_GRACE_MS) {
                     log.error({ part: 'queue', operation: job.operation, err: error }, 'an outcome could not be delivered in time');
                     return;
                 }

@@ -31,6 +31,8 @@ interface PostgresQueueOptions {
     databaseUrl: string;
     secrets: Secrets;
     log: ConnectionLog;
+    /** The store's clock. */
+    now: () => number;
 }
 
 /** Migrates BullMQ's schema to the current version. */
@@ -45,11 +47,11 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
 }
 
 /** Opens the producer's side in PostgreSQL: a pool, and one connection that listens for replies. */
-export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueueOptions): ProducerBackend {
+export function openPostgresProducer({ databaseUrl, secrets, log, now }: PostgresQueueOptions): ProducerBackend {
     const pool = openPool({ url: databaseUrl, part: 'postgres queue', log, max: 8, timeoutMs: 1000, settings: SETTINGS });
     const status = watchConnection(log, 'postgres queue jobs');
     let queue: Promise<ReturnType<typeof openQueue>> | undefined;
-    const { remove, ...calls } = createProducer(async (question) => question(await ready()), { maxSize: 100 });
+    const { remove, ...calls } = createProducer(async (question) => question(await ready()), { maxSize: 100, now });
     return {
         ...calls,
         async cancel(id) {
@@ -60,8 +62,9 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
             const { rows } = await pool.query<{ id: string }>('select id from job where queue = $1 and id = any($2)', [QUEUE_NAME, ids]);
             return new Set(rows.map(({ id }) => id));
         },
-        async ping() {
-            await pool.query('select');
+        async time() {
+            const { rows } = await pool.query<{ ms: number }>('select (extract(epoch from fleet_now()) * 1000)::float8 as ms');
+            return rows[0]?.ms ?? Date.now();
         },
         openReplies: (listener) => openPostgresReplies({ databaseUrl, pool, secrets, log, listener }),
         async close() {
@@ -94,7 +97,7 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
 }
 
 /** Opens the worker's side in PostgreSQL: a pool, one connection that listens for jobs, and one for cancellations. */
-export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueOptions): WorkerBackend {
+export function openPostgresWorker({ databaseUrl, secrets, log, now }: PostgresQueueOptions): WorkerBackend {
     const pool = openPool({
         url: databaseUrl,
         part: 'postgres worker',
@@ -124,7 +127,7 @@ export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueO
         openWorker(process, { concurrency }) {
             const worker = new bull.Worker<Envelope, void>(QUEUE_NAME, (job) => process(job.id ?? '', job.data), {
                 ...WORKER_OPTIONS,
-                connection: { pool, concurrency },
+                connection: { pool, concurrency, now },
                 concurrency,
             });
             const opened = worker.getBackend();

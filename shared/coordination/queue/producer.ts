@@ -16,16 +16,17 @@ interface BullQueue {
     ): Promise<({ data?: Partial<Envelope>; timestamp: number } | undefined)[]>;
 }
 
-/** The producer methods that both stores share. All jobs of one turn of the event loop are added together. */
+/** The producer methods that both stores share. All jobs of one turn of the event loop are added together. `now`: the store's clock. */
 export function createProducer(
     ask: <Answer>(question: (queue: BullQueue) => Promise<Answer>) => Promise<Answer>,
-    batches: Pick<BatchOptions<never, never>, 'maxSize' | 'maxInFlight'>,
+    { now, ...batches }: Pick<BatchOptions<never, never>, 'maxSize' | 'maxInFlight'> & { now: () => number },
 ): Pick<ProducerBackend, 'add' | 'counts' | 'peek' | 'oldestWaitingSince'> & { remove(id: string): Promise<void> } {
     const addAll = (jobs: readonly { id: string; envelope: Envelope; priority: number }[]) => {
+        const timestamp = now();
         const bulk = jobs.map(({ id, envelope, priority }) => ({
             name: 'fetch',
             data: envelope,
-            opts: { ...JOB_OPTIONS, jobId: id, priority },
+            opts: { ...JOB_OPTIONS, jobId: id, priority, timestamp },
         }));
         return ask((queue) => queue.addBulk(bulk)).then(() => jobs);
     };

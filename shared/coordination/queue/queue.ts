@@ -7,6 +7,7 @@ import { type Consumer, type Handler, openConsumer } from './consumer.ts';
 import { openPostgresProducer, openPostgresWorker } from './postgres-backend.ts';
 import { openRedisProducer, openRedisWorker } from './redis-backend.ts';
 import { readReport } from './report.ts';
+import { openStoreClock, type StoreClock } from './store-clock.ts';
 import { createWaiters } from './waiters.ts';
 
 export type { QueuedJob } from './backend.ts';
@@ -48,8 +49,10 @@ export interface Queue {
     peek(limit: number): Promise<QueuedJob[]>;
     /** Age of the oldest waiting plain job, in seconds; 0 when no plain job waits. */
     oldestWaitSeconds(): Promise<number>;
-    /** Rejects when the store is unreachable. */
+    /** Compares the clocks. Rejects when the store is unreachable. */
     ping(): Promise<void>;
+    /** How far the clock of this machine is ahead of that of the store, in milliseconds. */
+    clockAheadMs(): number;
     /** Number of callers of this process that wait for an outcome. */
     waiting(): number;
     close(): Promise<void>;
@@ -59,7 +62,9 @@ export interface Queue {
 export function openQueue(options: QueueOptions): Queue {
     const { log } = options;
     const waiters = createWaiters();
-    const producer = openProducer(options);
+    const now = () => clock.now();
+    const producer = openProducer(options, now);
+    const clock: StoreClock = openStoreClock(() => producer.time(), log);
     const adding = watchConnection(log, 'queueing of jobs');
     const consumers: Consumer[] = [];
     /** Ids of jobs that may still be in the queue without a caller, because an add or a cancel failed. */
@@ -74,7 +79,7 @@ export function openQueue(options: QueueOptions): Queue {
             const remainingMs = job.deadlineAt - Date.now();
             if (remainingMs <= 0 || signal?.aborted) return { ok: false, code: 'DEADLINE_EXCEEDED' };
             const id = job.run > 1 ? `${job.operation}-${job.run}` : job.operation;
-            const envelope: Envelope = { job, replyTo: openReplies().name, trace };
+            const envelope: Envelope = { job: clock.jobToStore(job), replyTo: openReplies().name, trace };
             const abandon = () => {
                 if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) cancel(id);
             };
@@ -101,21 +106,28 @@ export function openQueue(options: QueueOptions): Queue {
             return outcome;
         },
         consume(handler, { concurrency, onDeath }) {
-            const consumer = openConsumer({ backend: openWorker(options), handler, concurrency, onDeath, log });
+            const consumer = openConsumer({ backend: openWorker(options, now), clock, handler, concurrency, onDeath, log });
             consumers.push(consumer);
             return consumer;
         },
         counts: () => producer.counts(),
-        peek: (limit) => producer.peek(limit),
+        async peek(limit) {
+            const jobs = await producer.peek(limit);
+            return jobs.map((job) => ({ ...job, since: job.since + clock.aheadMs() }));
+        },
         async oldestWaitSeconds() {
             const since = await producer.oldestWaitingSince();
-            return since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1000);
+            return since === undefined ? 0 : Math.max(0, (now() - since) / 1000);
         },
-        ping: () => producer.ping(),
+        async ping() {
+            await clock.compare();
+        },
+        clockAheadMs: () => clock.aheadMs(),
         waiting: () => waiters.size(),
         async close() {
             if (isClosed) return;
             isClosed = true;
+            clock.close();
             for (const id of waiters.ids()) waiters.settle(id, unavailable());
             for (const consumer of consumers) await consumer.close();
             await replies?.close();
@@ -125,7 +137,7 @@ export function openQueue(options: QueueOptions): Queue {
 
     function openReplies(): ReplyChannel {
         replies ??= producer.openReplies({
-            onReply: ({ id, body }) => void waiters.settle(id, readReport(body)),
+            onReply: ({ id, body }) => void waiters.settle(id, clock.outcomeFromStore(readReport(body))),
             async onDoubt() {
                 for (const id of unwanted) cancel(id);
                 const open = waiters.queuedIds();
@@ -152,10 +164,11 @@ function unavailable(): FetchFailure {
     return { ok: false, code: 'SERVICE_UNAVAILABLE', retryAfter: 1 };
 }
 
-function openProducer({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions): ProducerBackend {
-    return redisUrl === undefined ? openPostgresProducer({ databaseUrl, secrets, log }) : openRedisProducer({ redisUrl, keyPrefix, log });
+function openProducer({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions, now: () => number): ProducerBackend {
+    if (redisUrl === undefined) return openPostgresProducer({ databaseUrl, secrets, log, now });
+    return openRedisProducer({ redisUrl, keyPrefix, log, now });
 }
 
-function openWorker({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions): WorkerBackend {
-    return redisUrl === undefined ? openPostgresWorker({ databaseUrl, secrets, log }) : openRedisWorker({ redisUrl, keyPrefix, log });
+function openWorker({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions, now: () => number): WorkerBackend {
+    return redisUrl === undefined ? openPostgresWorker({ databaseUrl, secrets, log, now }) : openRedisWorker({ redisUrl, keyPrefix, log });
 }

@@ -16,10 +16,12 @@ interface RedisQueueOptions {
     redisUrl: string;
     keyPrefix: string;
     log: ConnectionLog;
+    /** The store's clock. */
+    now: () => number;
 }
 
 /** Opens the producer's side on Redis: one connection for commands, one for replies. */
-export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOptions): ProducerBackend {
+export function openRedisProducer({ redisUrl, keyPrefix, log, now }: RedisQueueOptions): ProducerBackend {
     const prefix = hashTag(keyPrefix);
     const redis = openRedis(redisUrl, 'producer', 'redis queue', log);
     const { guard } = createStallDetector('redis queue');
@@ -37,6 +39,7 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
     const { remove, ...calls } = createProducer((question) => guard(question(queue)), {
         maxInFlight: Number.POSITIVE_INFINITY,
         maxSize: SCRIPT_BATCH,
+        now,
     });
     return {
         ...calls,
@@ -48,8 +51,9 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
             const exist = await guard(Promise.all(ids.map((id) => redis.exists(queue.toKey(id)))));
             return new Set(ids.filter((_, index) => exist[index] === 1));
         },
-        async ping() {
-            await guard(redis.ping());
+        async time() {
+            const [seconds, micros] = await guard(redis.time());
+            return Number(seconds) * 1000 + Number(micros) / 1000;
         },
         openReplies: (listener) => openRedisReplies({ redisUrl, prefix, log, listener, forget: (key) => redis.unlink(key) }),
         async close() {
@@ -60,7 +64,7 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
 }
 
 /** Opens the worker's side on Redis: one connection for commands, one that blocks while the queue is empty, one for cancellations. */
-export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions): WorkerBackend {
+export function openRedisWorker({ redisUrl, keyPrefix, log }: Omit<RedisQueueOptions, 'now'>): WorkerBackend {
     const prefix = hashTag(keyPrefix);
     const redis = openRedis(redisUrl, 'worker', 'redis worker', log);
     const blocking = openRedis(redisUrl, 'reader', 'redis worker waiting', log);
