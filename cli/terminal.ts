@@ -17,7 +17,7 @@ export interface Terminal {
     /** Whether questions can be asked. */
     isInteractive: boolean;
     /** Reads stdin to its end. */
-    readAll(): Promise<string>;
+    readAll(): Promise<Buffer>;
     /** Shows progress, only on a terminal and not for very short work. */
     progress(text: string): Progress;
 }
@@ -65,7 +65,7 @@ export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, std
         async readAll() {
             const chunks: Buffer[] = [];
             for await (const chunk of stdin) chunks.push(chunk as Buffer);
-            return Buffer.concat(chunks).toString('utf8');
+            return Buffer.concat(chunks);
         },
         progress(text) {
             if (stderr.isTTY !== true) return SILENT;

@@ -1,5 +1,5 @@
 import papaparse from 'papaparse';
-import { tryParseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { readTyped } from '../../shared/domain/json/typed-text.ts';
 import type { JsonSchema } from '../../shared/domain/types.ts';
 
 /** How the columns of a file map to params. */
@@ -41,6 +41,8 @@ const MAX_JSON = 10_000;
 /** Converts the rows of a CSV file to items, at most `max`. Cells are parsed by the schemas of their params; empty ones are left out. */
 export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOrder, max: number): CsvItems {
     const file = text.replace(/^\uFEFF/, '');
+    const garbled = file.indexOf('\uFFFD');
+    if (garbled !== -1) return { ok: false, problem: `Line ${1 + breaksIn(file.slice(0, garbled))} ${NOT_UTF8}` };
     const { delimiter, linebreak } = papaparse.parse(file.slice(0, SAMPLE), { delimitersToGuess: DELIMITERS }).meta;
     const broken = brokenQuote(file, delimiter, linebreak);
     if (broken !== undefined) return { ok: false, problem: `Line ${1 + breaksIn(file.slice(0, broken.at))} ${broken.fault}` };
@@ -90,6 +92,8 @@ function itemOf(cells: readonly string[], columns: readonly string[], params: Re
     };
 }
 
+/** The browser has replaced the characters that it could not read, and the calls would be made with them. */
+const NOT_UTF8 = 'has a character that cannot be read. Save the file as UTF-8; spreadsheets call it “CSV UTF-8”.';
 const NOT_CLOSED = 'has quotes that do not end.';
 const NOT_WHOLE = 'goes on after a closing quote: quotes enclose a whole cell, and a quote within them is written twice.';
 
@@ -151,7 +155,7 @@ function readCell(cell: string, schema: JsonSchema | undefined): unknown {
     const type = typeof schema === 'object' ? schema['type'] : 'string';
     const types = Array.isArray(type) ? type : [type];
     if (types.includes('string') || cell.length > MAX_JSON) return cell;
-    const parsed = tryParseExact(cell);
+    const parsed = readTyped(cell, types);
     const value = parsed === undefined ? cell : parsed;
     return types.includes('array') && !Array.isArray(value) ? [value] : value;
 }

@@ -8,7 +8,7 @@ import { missingCommands } from './missing-commands.ts';
 
 /** `routebook login`: reads a key from the prompt or stdin, checks it with the server and stores it. Never prints the key. */
 export async function logIn({ terminal, settings, server, keys, note }: Session): Promise<Done> {
-    const apiKey = terminal.isInteractive ? await askForKey(server) : (await terminal.readAll()).trim();
+    const apiKey = terminal.isInteractive ? await askForKey(server) : (await terminal.readAll()).toString().trim();
     if (apiKey === '') throw new CommandFault('API_KEY_REQUIRED', `No key on stdin: pipe it in, as in "${PROGRAM} login < key-file".`);
     if (!isWellFormedKey(apiKey)) {
         throw new CommandFault('INVALID_API_KEY', 'This is not an API key of Routebook, or it is mistyped. Keys begin with rb_live_.');

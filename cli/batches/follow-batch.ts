@@ -125,5 +125,5 @@ function bar(share: number): string {
 function summaryLine({ batch_id: id, status, counts, credits }: Batch): string {
     const parts = (['succeeded', 'failed', 'cancelled', 'expired'] as const).filter((name) => counts[name] > 0);
     const summary = parts.map((name) => `${counts[name].toLocaleString('en')} ${name}`).join(', ');
-    return `batch ${id} ${status}: ${summary}; ${credits.used.toLocaleString('en')} credits used`;
+    return `batch ${id} ${status}: ${summary}; ${credits.used.toLocaleString('en')} credit${credits.used === 1 ? '' : 's'} used`;
 }

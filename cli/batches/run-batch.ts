@@ -46,7 +46,7 @@ export async function runBatch(session: Session, file: string, options: RunOptio
             interruption.end();
             return presentStarted(batch);
         }
-        session.note(`batch ${batch.batch_id}: ${count(items.length)} items`);
+        session.note(`batch ${batch.batch_id}: ${many(items.length, 'item')}`);
         return await followBatch(session, batch.batch_id, options, interruption);
     } catch (error) {
         const [, at] = error instanceof RoutebookError ? (/^\/items\/(\d+)/.exec(error.details[0]?.path ?? '') ?? []) : [];
@@ -71,12 +71,17 @@ const WARNINGS: Readonly<Record<string, string>> = {
 function presentPrice(result: BatchDryRun): Done {
     const time =
         result.eta_seconds === null ? [] : [`They would take about ${formatSeconds(result.eta_seconds)} at the limits of your plan.`];
-    const price = `Nothing was ordered. ${count(result.items)} items would cost at most ${count(result.credits.max)} credits.`;
+    const price = `Nothing was ordered. ${many(result.items, 'item')} would cost at most ${many(result.credits.max, 'credit')}.`;
     return { result, lines: [price, ...time, ...result.warnings.map((warning) => `! ${warning}${WARNINGS[warning] ?? ''}`)] };
 }
 
 function presentStarted(batch: Batch): Done {
     return { result: batch, lines: [batch.batch_id, `Get the results: ${PROGRAM} batch follow ${batch.batch_id}`] };
+}
+
+/** `2,000 items` */
+function many(number: number, one: string): string {
+    return `${count(number)} ${one}${number === 1 ? '' : 's'}`;
 }
 
 function count(items: number): string {

@@ -121,7 +121,7 @@ function opener(): string[] {
 
 /** Asks for a secret without echo, or reads it from a pipe. It is never an argument, since other programs can see arguments. */
 async function readSecret({ isInteractive, readAll, complain }: Terminal, label: string): Promise<string> {
-    if (!isInteractive) return firstLine(await readAll());
+    if (!isInteractive) return firstLine((await readAll()).toString());
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     const asking = createInterface({ input: process.stdin, output: silent, terminal: true });
     // The prompt comes now, since the echo is already off.

@@ -3,6 +3,7 @@ import { basename, extname } from 'node:path';
 import { type GivenFile, isFileSchema, MAX_FILE_BYTES } from '../../shared/domain/fetch/files.ts';
 import { tryParseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { readTyped } from '../../shared/domain/json/typed-text.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/domain/types.ts';
 import { wrongUsage } from '../failures.ts';
 
@@ -54,7 +55,7 @@ function convertText(text: string, name: string, schema: JsonSchema | undefined)
     if (isFileSchema(schema) && text.startsWith('@')) return { ...readGivenFile(text.slice(1), name) };
     const types = typesOf(schema);
     if (types === undefined || types.includes('string')) return text;
-    const value = tryParseExact(text);
+    const value = readTyped(text, types);
     const item = typeof schema === 'object' ? schema['items'] : undefined;
     if (types.includes('array') && !Array.isArray(value)) return [convertText(text, name, isSchema(item) ? item : undefined)];
     return value ?? text;

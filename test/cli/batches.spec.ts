@@ -3,6 +3,7 @@ import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
 import { isTimeKnown } from '../../cli/batches/follow-batch.ts';
 import { Routebook, RoutebookError } from '../../cli/client/index.ts';
+import { readParams } from '../../cli/package/read-params.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
@@ -38,7 +39,7 @@ describe('batches and jobs on the command line and in the client', () => {
     });
 
     const PRODUCT = ['--site', SHOP, '--endpoint', 'product'];
-    const write = (name: string, text: string) => {
+    const write = (name: string, text: string | Buffer) => {
         writeFileSync(joinPath(shell.folder, name), text);
         return name;
     };
@@ -91,7 +92,7 @@ describe('batches and jobs on the command line and in the client', () => {
 
     it('show the price of a file before anything runs', async () => {
         const ran = await run('batch', 'run', write('two.csv', 'id\n1\n2\n'), ...PRODUCT, '--dry-run');
-        expect(ran.stdout).to.include('2 items would cost at most 2 credits');
+        expect(ran.stdout).to.include('2 items would cost at most 2 credits.');
         const rows = Array.from({ length: 2000 }, () => '1\n').join('');
         const env = { ROUTEBOOK_API_KEY: (await join(world)).apiKey ?? '' };
         const order = ['batch', 'run', write('long.csv', `id\n${rows}`), ...PRODUCT, '--dry-run', '--expires-in', '60'];
@@ -136,6 +137,29 @@ describe('batches and jobs on the command line and in the client', () => {
             const ran = await run('batch', 'run', write('spare.csv', text), ...PRODUCT, ...map, '--dry-run');
             expect(ran.stdout, text).to.include('1 item');
         }
+    });
+
+    it('refuse a file that is not UTF-8: calls would be made with replaced letters', async () => {
+        for (const [name, encoding] of [
+            ['latin.csv', 'latin1'],
+            ['wide.csv', 'utf16le'],
+        ] as const) {
+            const bytes = Buffer.from('\ufeffid,custom_id\n1,M\u00fcnchen\n'.slice(encoding === 'latin1' ? 1 : 0), encoding);
+            const piped = await shell.run(['batch', 'run', '-', ...PRODUCT, '--json'], { input: bytes });
+            expect([piped.code, piped.error['code']], name).to.deep.equal([1, 'NOT_UTF8']);
+            const ran = await shell.run(['batch', 'run', write(name, bytes), ...PRODUCT]);
+            expect(ran.stderr).to.include(`${name} is not UTF-8. Save it as UTF-8; spreadsheets call it "CSV UTF-8".`);
+        }
+    });
+
+    it('read TRUE and False, as spreadsheets and Python write them', () => {
+        const params = [{ name: 'new', source: 'query' as const, required: false, schema: { type: 'boolean' } }];
+        for (const [text, value] of [
+            ['TRUE', true],
+            ['False', false],
+            ['yes', 'yes'],
+        ] as const)
+            expect(readParams({ param: [`new=${text}`] }, params)).to.deep.equal({ new: value });
     });
 
     it('create nothing if the results cannot be written', async () => {

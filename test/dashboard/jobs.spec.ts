@@ -254,6 +254,9 @@ describe('jobs and batches on the dashboard', () => {
             expect(await said('id\n1\n', { key: 'key_nobodys' })).to.include('Choose one of your active keys.');
             expect(await said('id\n1\n', { max_credits: 'many' })).to.include('Enter a whole number.');
             expect(await said(`id,id\n1,2\n`)).to.include('Two columns are id');
+            expect(await said('id,note\n1,x\n2,M\uFFFDnchen\n')).to.include(
+                'Line 3 has a character that cannot be read. Save the file as UTF-8',
+            );
         });
 
         it('reads broken quotes before many spaces in linear time', () => {
@@ -267,6 +270,16 @@ describe('jobs and batches on the dashboard', () => {
             const read = itemsOfCsv({ text: 'place\nRome\n\nParis, France\n', params }, 10);
             expect(read).to.have.property('problem').that.includes('Line 4 has more values than the first line has columns');
             expect(itemsOfCsv({ text: 'place\n"Paris, France",\n', params }, 10)).to.deep.include({ ok: true, count: 1 });
+        });
+
+        it('reads TRUE and False, as spreadsheets and Python write them', () => {
+            const params = [{ name: 'new', schema: { type: 'boolean' } }];
+            const read = itemsOfCsv({ text: 'new\nTRUE\nFalse\nyes\n', params }, 10);
+            expect(read.ok && JSON.parse(read.items).map((item: { params: object }) => item.params)).to.deep.equal([
+                { new: true },
+                { new: false },
+                { new: 'yes' },
+            ]);
         });
 
         it('reads quotes, separators and line breaks of spreadsheets', () => {

@@ -20,8 +20,8 @@ interface Ran {
 }
 
 interface RunOptions {
-    /** The text that is piped to stdin. */
-    input?: string;
+    /** What is piped to stdin. */
+    input?: string | Buffer;
     env?: Record<string, string>;
     /** Presses Ctrl-C when this resolves. */
     interrupt?: Promise<unknown>;
