@@ -1,4 +1,3 @@
-import { unauthorized } from '@hapi/boom';
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
@@ -24,9 +23,9 @@ export const apiKey: AppPlugin = {
         server.auth.scheme('api-key', () => ({
             async authenticate(request, h) {
                 if (request.raw.req.headers.authorization === undefined) {
-                    return h.unauthenticated(
-                        request.auth.mode === 'required' ? keyRequired(app, 'This route needs an API key') : WITHOUT_KEY,
-                    );
+                    // Without credentials hapi would make an error, which takes 50 µs of the 0.9 ms of a look-up.
+                    if (request.auth.mode !== 'required') return h.authenticated({ credentials: {} });
+                    return h.unauthenticated(keyRequired(app, 'This route needs an API key'));
                 }
                 const caller = await findCaller(app, request);
                 if (caller === undefined) {
@@ -67,9 +66,6 @@ export const apiKey: AppPlugin = {
         );
     },
 };
-
-/** What hapi expects for a call without a key. It is made once, because making an error takes 50 µs of the 0.9 ms of a look-up. */
-const WITHOUT_KEY = unauthorized(null, 'Bearer');
 
 /** If the body took longer than this, the key is checked again, since a revocation must take effect within a second. */
 const FRESH_MS = 1000;
