@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
 import type { AnyContract, Contract, KeyUse } from '../shared/contracts/contract.ts';
@@ -10,6 +11,7 @@ import { countInWindow } from './admission/count-call.ts';
 import { inClientTurn } from './admission/streamed-parts.ts';
 import { type AnswerWithETag, sendWithETag } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
+import { packed } from './answers/packed.ts';
 import { callerOf } from './auth/caller.ts';
 import { type Call, type CallerOf, goneSignal, type Rendered, type Reply } from './call.ts';
 import { inputOptions } from './plugins/input.ts';
@@ -56,6 +58,22 @@ export function serveWithETag<Params, Query, Body, Answer, Auth extends KeyUse>(
 ): ServedRoute {
     const how = { status: contract.answer.status, seconds: contract.cacheSeconds ?? 0 };
     return route(contract, async (call, request, h) => sendWithETag(await handle(call), how, request, h));
+}
+
+/** Like `serve`, for an answer that never changes: its bytes are built once. */
+export function serveConstant<Params, Query, Body, Answer, Auth extends KeyUse>(
+    contract: Contract<Params, Query, Body, Answer, Auth>,
+    make: () => NoInfer<Answer>,
+): ServedRoute {
+    let made: AnswerWithETag | undefined;
+    return serveWithETag(contract, async () => {
+        if (made === undefined) {
+            const { text: plain } = render(contract, { answer: make() });
+            const bytes = { plain, gzipped: gzipSync(plain) };
+            made = { tag: hash('sha256', plain), read: async () => bytes };
+        }
+        return made;
+    });
 }
 
 function route<Params, Query, Body, Answer, Auth extends KeyUse>(
@@ -135,7 +153,7 @@ async function toResponse(
         return sendWithETag({ tag, read: async () => ({ plain: text }) }, { status, seconds }, request, h);
     }
     const payload = text.length > LONG ? await bytesInTurns(text) : text;
-    const response = h.response(payload).type('application/json; charset=utf-8').code(status);
+    const response = packed(payload, request, h).type('application/json; charset=utf-8').code(status);
     for (const [name, value] of Object.entries(headers)) response.header(name, value);
     return response.header('cache-control', 'no-store');
 }

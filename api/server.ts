@@ -10,6 +10,7 @@ import { slowReaders } from './admission/slow-readers.ts';
 import { slowRefusals } from './admission/slow-refusals.ts';
 import { writeThrottling } from './admission/writes.ts';
 import { agentTools } from './agents/mcp.ts';
+import { GZIP_LEVEL } from './answers/packed.ts';
 import { apps } from './apps/plugin.ts';
 import { apiKey } from './auth/api-key.ts';
 import { session } from './auth/session.ts';
@@ -44,8 +45,7 @@ export async function buildServer(app: App): Promise<Server> {
         router: { isCaseSensitive: true, stripTrailingSlash: false },
         routes: {
             timeout: { server: false },
-            // Half of the CPU of the default level 6, for answers that are 6 to 9 % larger.
-            compression: { gzip: { level: 3 }, deflate: { level: 3 } },
+            compression: { gzip: { level: GZIP_LEVEL }, deflate: { level: GZIP_LEVEL } },
             // Answers are small and whole: a Range header is ignored, as RFC 9110 allows.
             response: { ranges: false },
             // An invalid cookie of another application must not turn a valid call into a 400.

@@ -14,6 +14,7 @@ import { createClientTurns, fetchShareOf } from '../admission/event-loop-turns.t
 import { KeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { callOwnApi } from '../answers/own-api.ts';
+import { packed } from '../answers/packed.ts';
 import { servePublic } from '../answers/public-file.ts';
 import { keyRequired } from '../auth/api-key.ts';
 import { callerOf } from '../auth/caller.ts';
@@ -58,7 +59,7 @@ export const agentTools: AppPlugin = {
             const agreements = caller && sealedAgreements(app, caller);
             const served = { tools, instructions, ask: askAs(app, request), fullResults, agreements };
             const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, served);
-            const response = h.response(body).code(status).header('cache-control', 'no-store');
+            const response = packed(body, request, h).code(status).header('cache-control', 'no-store');
             for (const name of KEPT_HEADERS) {
                 const value = headers.get(name);
                 if (value !== null) response.header(name, value);

@@ -1,4 +1,5 @@
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { packed } from './packed.ts';
 
 export interface Bytes {
     plain: string | Buffer;
@@ -20,16 +21,21 @@ export async function sendWithETag(
     h: ResponseToolkit,
 ): Promise<ResponseObject> {
     const known = knownTag(request.raw.req.headers['if-none-match'], tag);
-    const response = known === undefined ? send(await read(), request, h).code(status) : h.response().code(304);
+    const response =
+        known === undefined
+            ? sendBytes(await read(), request, h)
+                  .type('application/json; charset=utf-8')
+                  .code(status)
+            : h.response().code(304);
     // hapi appends `-gzip` to the tag of a compressed answer, because a strong tag identifies one sequence of bytes.
     response.etag(known ?? tag, { vary: known === undefined, weak: false });
     return response.header('cache-control', `public, max-age=${seconds}`);
 }
 
-function send({ plain, gzipped }: Bytes, request: Request, h: ResponseToolkit): ResponseObject {
+/** Sends the bytes in the encoding that the client accepts. */
+export function sendBytes({ plain, gzipped }: Bytes, request: Request, h: ResponseToolkit): ResponseObject {
     const isGzipped = gzipped !== undefined && request.info.acceptEncoding === 'gzip';
-    const response = h.response(isGzipped ? gzipped : plain).type('application/json; charset=utf-8');
-    return isGzipped ? response.compressed('gzip').vary('accept-encoding') : response;
+    return isGzipped ? h.response(gzipped).compressed('gzip').vary('accept-encoding') : packed(plain, request, h);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Request, Server } from '@hapi/hapi';
+import { packed } from './packed.ts';
 
 interface PublicFile {
     /** JSON by default. */
@@ -17,7 +18,9 @@ export function servePublic(server: Server, path: string, { type, isOpen, second
         path,
         options: { app: { isOpen } },
         handler: async (request, h) => {
-            const response = h.response(await read(request)).header('cache-control', `public, max-age=${seconds}`);
+            const file = await read(request);
+            const response = typeof file === 'string' ? packed(file, request, h) : h.response(file);
+            response.header('cache-control', `public, max-age=${seconds}`);
             return type === undefined ? response : response.type(type);
         },
     });

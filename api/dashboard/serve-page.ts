@@ -19,7 +19,7 @@ import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { askFor } from './internal-api.ts';
 import { type Answer, type Page, pageNotFound, type Sent, type Visit } from './page.ts';
-import { noticeCookie, show } from './render.ts';
+import { isAnyVisitor, noticeCookie, show, showKept } from './render.ts';
 import { confirmFirst, confirmThen, signInFirst, typedBefore, WORKSPACE_FIELD } from './typed-before.ts';
 
 interface PageParts {
@@ -41,6 +41,10 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
             app: { isOpen: false, isPublic: page.audience === 'anyone' && page.method === 'GET' },
             auth: { strategy: 'session', mode: 'optional' },
             handler: async (request, h) => {
+                if (page.kept !== undefined && isAnyVisitor(request)) {
+                    const { seconds, respond } = page.kept;
+                    return showKept(app, request, h, { seconds, show: () => respond({ app, params: request.params as Visit['params'] }) });
+                }
                 const sent =
                     page.method === 'GET' ? await typedIn(app, request) : { form: request.path, fields: await readForm(request, page) };
                 const form = { page, ...sent, gone: request.app.gone ?? goneSignal(request) };

@@ -8,22 +8,22 @@ import { trendingSites } from '../../shared/store/registry/trending.ts';
 import type { AnswerWithETag } from '../answers/etag.ts';
 import { openApiBytes } from '../answers/openapi-bytes.ts';
 import type { OpenCall } from '../call.ts';
-import { serve, serveWithETag } from '../serve.ts';
+import { serve, serveConstant, serveWithETag } from '../serve.ts';
 
 export const discoveryRoutes = [
-    serve(getCategories, async () => ({
-        answer: CATEGORIES.map(({ slug, name, children }) => ({
+    serveConstant(getCategories, () =>
+        CATEGORIES.map(({ slug, name, children }) => ({
             slug,
             name,
             children: children.map((child) => ({ slug: child.slug, name: child.name, path: child.path })),
         })),
-    })),
+    ),
 
     serve(getTrending, async (call) => ({ answer: await showTrending(call) })),
 
-    serve(getErrors, async () => ({
-        answer: [...REFUSALS].map(([code, { status, fault, retryable, meaning }]) => ({ code, status, fault, retryable, meaning })),
-    })),
+    serveConstant(getErrors, () =>
+        [...REFUSALS].map(([code, { status, fault, retryable, meaning }]) => ({ code, status, fault, retryable, meaning })),
+    ),
 
     serveWithETag(getOpenApi, showOpenApi),
 ];

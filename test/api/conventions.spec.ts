@@ -184,6 +184,20 @@ describe('every route', () => {
             }
         });
 
+        it('sends the same text plain and compressed, and tells caches which of both it is', async () => {
+            const pages = ['/', '/docs', '/docs/errors', '/docs/packages', '/llms.txt'];
+            for (const path of [...pages, ...kept().map((route) => route.path)]) {
+                const read = (encoding: string) => fetch(new URL(path, world.base), { headers: { 'accept-encoding': encoding } });
+                const [plain, packed] = [await read('identity'), await read('gzip')];
+                const text = await plain.text();
+                expect(await packed.text(), path).to.equal(text);
+                expect(plain.headers.get('content-encoding'), path).to.equal(null);
+                expect(packed.headers.get('content-encoding'), path).to.equal(Buffer.byteLength(text) < 1024 ? null : 'gzip');
+                if (Buffer.byteLength(text) < 1024) continue;
+                for (const { headers } of [plain, packed]) expect(headers.get('vary'), path).to.include('accept-encoding');
+            }
+        });
+
         it('has different strong ETags for compressed and plain bytes', async () => {
             const tagFor = async (encoding: string) =>
                 (await anybody.call('GET', '/v1/errors', { headers: { 'accept-encoding': encoding } })).headers.get('etag');

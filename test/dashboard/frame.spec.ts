@@ -206,6 +206,19 @@ describe('every page', () => {
         expect(menuOf('member').beside?.entries.map(({ label }) => label)).to.deep.equal(['Charts', 'Request log', 'Statement']);
     });
 
+    it('that looks the same to all strangers knows who signed in since, and shows them their notice', async () => {
+        const [person, email] = [visitor(world), freshAddress()];
+        for (const _ of [1, 2]) expect(wordsOf((await person.get('/docs')).html)).to.include('Sign in');
+        await person.send('/signup', { email, password: PASSWORD }, { from: '/signup' });
+        expect(wordsOf((await person.get('/docs')).html))
+            .to.include('Dashboard')
+            .and.include('Your account is ready.');
+        expect(wordsOf((await visitor(world).get('/docs')).html))
+            .to.include('Sign in')
+            .and.not.include('Your account is ready.');
+        expect((await visitor(world).get('/docs/api/no-such-chapter')).status).to.equal(404);
+    });
+
     it('shows its notice once', async () => {
         const person = await signUp(world);
         expect(wordsOf((await person.get('/dashboard')).html)).to.include('Your account is ready.');

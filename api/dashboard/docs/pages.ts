@@ -1,6 +1,6 @@
 import type { App } from '../../../shared/app.ts';
 import { editDistance } from '../../../shared/domain/text/edit-distance.ts';
-import { openPage, type Page, pageNotFound, type Shown, type Visit } from '../page.ts';
+import { keptPage, openPage, type Page, pageNotFound, type Shown, type Visit } from '../page.ts';
 import { DOCUMENTS, type DocumentRow } from './documents.ts';
 import { type Library, libraryOf, type Passage, wordsIn } from './library.ts';
 import type { Article } from './markdown.ts';
@@ -8,18 +8,14 @@ import { VALUES } from './reference.ts';
 
 /** Pages of the documentation: guides, formats, and every route with its fields and an example call. */
 export const docsPages: Page[] = [
-    openPage({ method: 'GET', path: '/docs', respond: showIndex }),
+    keptPage('/docs', showIndex),
     openPage({ method: 'GET', path: '/docs/search', respond: search }),
-    openPage({ method: 'GET', path: '/docs/api/{chapter}', respond: showChapter }),
-    openPage({
-        method: 'GET',
-        path: '/docs/operations/{section}',
-        respond: ({ app, params }) => showPart(app, rowAt('/docs/operations'), params['section']),
-    }),
-    ...DOCUMENTS.map((row) => openPage({ method: 'GET', path: row.path, respond: async ({ app }) => showDocument(app, row) })),
+    keptPage('/docs/api/{chapter}', showChapter),
+    keptPage('/docs/operations/{section}', ({ app, params }) => showPart(app, rowAt('/docs/operations'), params['section'])),
+    ...DOCUMENTS.map((row) => keptPage(row.path, ({ app }) => showDocument(app, row))),
 ];
 
-async function showIndex({ app }: Visit): Promise<Shown> {
+async function showIndex({ app }: Pick<Visit, 'app'>): Promise<Shown> {
     return {
         view: 'docs/index',
         title: 'Documentation',
@@ -46,7 +42,7 @@ async function search({ app, query }: Visit): Promise<Shown> {
 }
 
 /** A chapter of routes, or a part of the document about all routes. */
-async function showChapter({ app, params }: Visit): Promise<Shown> {
+async function showChapter({ app, params }: Pick<Visit, 'app' | 'params'>): Promise<Shown> {
     const chapter = (await libraryOf(app)).chapters.find(({ slug }) => slug === params['chapter']);
     if (chapter === undefined) return showPart(app, rowAt('/docs/api'), params['chapter']);
     return {

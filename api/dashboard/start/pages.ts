@@ -8,23 +8,23 @@ import { REFUSALS } from '../../../shared/refusals.ts';
 import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { cardsOf } from '../../../shared/store/registry/cards.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
-import { openPage, type Shown, type Visit } from '../page.ts';
+import { keptPage, openPage, type Shown, type Visit } from '../page.ts';
 
 /** How many sites the home page names. */
 const NAMED = 6;
 
 /** Public pages: home, status, terms, privacy, error codes, information for site owners, and security. */
 export const startPages = [
-    openPage({ method: 'GET', path: '/', respond: showHome }),
+    keptPage('/', showHome, 10),
     openPage({ method: 'GET', path: '/status', respond: showStatus }),
     openPage({ method: 'GET', path: '/terms', respond: ({ app }) => showLegal(app, 'terms') }),
     openPage({ method: 'GET', path: '/privacy', respond: ({ app }) => showLegal(app, 'privacy') }),
-    openPage({ method: 'GET', path: '/docs/errors', respond: showErrors }),
-    openPage({ method: 'GET', path: '/abuse', respond: showAbuse }),
-    openPage({ method: 'GET', path: '/security', respond: showSecurity }),
+    keptPage('/docs/errors', showErrors),
+    keptPage('/abuse', showAbuse),
+    keptPage('/security', showSecurity),
 ];
 
-async function showHome({ app }: Visit): Promise<Shown> {
+async function showHome({ app }: Pick<Visit, 'app'>): Promise<Shown> {
     return {
         view: 'start/home',
         title: 'Routebook: the routes behind websites, documented',
@@ -75,7 +75,7 @@ function codesByStatus() {
         .map(([status, codes]) => ({ status, name: STATUS_CODES[status], codes }));
 }
 
-async function showAbuse({ app }: Visit): Promise<Shown> {
+async function showAbuse({ app }: Pick<Visit, 'app'>): Promise<Shown> {
     return {
         view: 'start/abuse',
         title: 'Who is calling your site',
@@ -84,7 +84,7 @@ async function showAbuse({ app }: Visit): Promise<Shown> {
     };
 }
 
-async function showSecurity({ app }: Visit): Promise<Shown> {
+async function showSecurity({ app }: Pick<Visit, 'app'>): Promise<Shown> {
     return {
         view: 'start/security',
         title: 'Report a vulnerability',
