@@ -1,5 +1,5 @@
 import { defined } from '../shared/domain/defined.ts';
-import { type Continuation, readContinuation } from '../shared/domain/fetch/continuation.ts';
+import { type Continuation, readContinuation, writeContinuation } from '../shared/domain/fetch/continuation.ts';
 import type { FailedPage, FetchFailure, FetchJob } from '../shared/domain/fetch/fetch-job.ts';
 import { firstValue, type PagePlace, type PaginationEnd } from '../shared/domain/fetch/pages.ts';
 import type { Endpoint, Json, Values } from '../shared/domain/types.ts';
@@ -66,7 +66,7 @@ function mayAnswer({ job }: Collecting, pages: readonly WalkedPage[]): boolean {
 }
 
 async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> {
-    const { call, endpoint, values, job, identity, form } = collecting;
+    const { call, endpoint, values, job, userAgent, form } = collecting;
     const known = new Set<string>();
     const ids: string[] = [];
     let at = job.from === undefined ? startOf(endpoint, values) : readContinuation(job.from);
@@ -75,7 +75,7 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
     for (;;) {
         const { place } = at;
         const isFirst = pages.length === 0 && job.from === undefined;
-        const request = planPage(endpoint, values, identity, form, isFirst ? undefined : place);
+        const request = planPage(endpoint, values, userAgent, form, isFirst ? undefined : place);
         // The first page of a walk over links is identified only by its URL.
         for (const one of [place, { url: request.url }]) known.add(JSON.stringify(one));
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
@@ -153,17 +153,16 @@ function joinedPages(
     stop: Stop,
     { text, results, truncated }: { text: string; results: number; truncated: boolean },
 ): Collected {
-    const isMoreLeft = stop.next !== undefined || stop.failure !== undefined;
     const next = truncated ? placeInLastPage(pages, results) : stop.next;
     return defined<Collected>({
         ok: true,
         text,
         results,
-        truncated,
-        pagesWithItems: pages.filter(({ kept }) => kept > 0).length,
-        isMoreLeft,
+        // Only endpoints of kind `paginate` count each page as a request.
+        requests: endpoint.kind === 'paginate' ? pages.filter(({ kept }) => kept > 0).length : 1,
+        truncated: truncated || stop.next !== undefined || stop.failure !== undefined,
         paginationEnd: endOf(truncated ? 'max_results' : stop.end, endpoint, job),
-        next,
+        next: next && writeContinuation(next),
         login: pages[0]?.part.login,
         failedPage: truncated ? undefined : toFailedPage(stop.failure),
     });
@@ -185,12 +184,10 @@ function emptyResult({ billing }: Endpoint, { end, next, failure }: Stop): Colle
         ok: true,
         text: JSON.stringify(empty),
         results: 0,
-        truncated: false,
-        pagesWithItems: 0,
-        isMoreLeft: failure !== undefined,
-        isUnread: true,
+        requests: 0,
+        truncated: failure !== undefined,
         paginationEnd: end,
-        next,
+        next: next && writeContinuation(next),
         failedPage: toFailedPage(failure),
     });
 }

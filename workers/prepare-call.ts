@@ -1,4 +1,4 @@
-import { buildPrepareRequest, type Identity } from '../shared/domain/fetch/build-request.ts';
+import { buildPrepareRequest } from '../shared/domain/fetch/build-request.ts';
 import type { FetchFailure } from '../shared/domain/fetch/fetch-job.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import { NOT_THERE, preparedFault, withPrepared } from '../shared/domain/fetch/prepared-values.ts';
@@ -24,12 +24,12 @@ export async function prepareCall(
     call: SiteCall,
     reader: Reader,
     endpoint: Endpoint,
-    { values, identity, turn }: { values: Values; identity: Identity; turn: ReadingTurn },
+    { values, userAgent, turn }: { values: Values; userAgent: string; turn: ReadingTurn },
 ): Promise<Prepared | FetchFailure> {
     const prepared: Prepared = { ok: true, values };
     const steps = endpoint.prepare ?? [];
     for (const [place, step] of steps.entries()) {
-        const answer = await call.send(buildPrepareRequest(step, endpoint, prepared.values, identity), { effect: 'read' });
+        const answer = await call.send(buildPrepareRequest(step, endpoint, prepared.values, userAgent), { effect: 'read' });
         if (!answer.ok) return answer;
         const path = `/prepare/${place}`;
         // Reading the page frees it.

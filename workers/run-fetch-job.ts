@@ -1,7 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Identity } from '../shared/domain/fetch/build-request.ts';
-import { writeContinuation } from '../shared/domain/fetch/continuation.ts';
-import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/fetch-job.ts';
+import type { FetchFailure, FetchJob, FetchOutcome, UpstreamFigures } from '../shared/domain/fetch/fetch-job.ts';
 import { parseExact } from '../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../shared/platform/tracing.ts';
@@ -41,22 +39,29 @@ export async function runFetchJob(
     const values = parseExact<Values>(job.values);
 
     const { reader } = tools;
-    const identity: Identity = { userAgent: tools.userAgent() };
+    const userAgent = tools.userAgent();
     const credential = await tools.credentialOf?.(job, endpoint);
     const pagesUntil = job.partial ? deadlineOfPages(job, startedAt) : job.deadlineAt;
     const call = openSiteCall(tools, { ...job, deadlineAt: pagesUntil }, { registrable, signal, span, credential });
     const turn = createReadingTurn(registrable, job.deadlineAt, job.account);
+    const failed = (failure: FetchFailure) => ({ attempts: call.figures().attempts, hosts: call.hosts(), ...failure, startedAt });
     try {
-        const prepared = await prepareCall(call, reader, endpoint, { values, identity, turn });
-        if (!prepared.ok) return { attempts: call.figures().attempts, hosts: call.hosts(), ...prepared, startedAt };
+        const prepared = await prepareCall(call, reader, endpoint, { values, userAgent, turn });
+        if (!prepared.ok) return failed(prepared);
 
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
-        const collected = await collect({ call, reader, endpoint, values: prepared.values, job, identity, form: prepared.form, turn });
-        if (!collected.ok) return { attempts: call.figures().attempts, hosts: call.hosts(), ...collected, startedAt };
+        const collected = await collect({ call, reader, endpoint, values: prepared.values, job, userAgent, form: prepared.form, turn });
+        if (!collected.ok) return failed(collected);
         // Parsing has decoded escapes that hid the credential from the first masking.
         if (credential !== undefined) collected.text = credential.maskText(collected.text);
         call.keepOutcome(Buffer.byteLength(collected.text));
-        return outcomeOf(endpoint, collected, call, startedAt);
+        return {
+            ...collected,
+            mayKeep: call.heads().every((head) => mayKeep(endpoint, head)),
+            upstream: figuresOf(call, collected),
+            hosts: call.hosts(),
+            startedAt,
+        };
     } finally {
         afterwards(() => call.close());
     }
@@ -69,25 +74,10 @@ function deadlineOfPages({ deadlineAt }: FetchJob, startedAt: number): number {
     return deadlineAt - Math.min(JOIN_MS, (deadlineAt - startedAt) / 10);
 }
 
-function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, startedAt: number): FetchOutcome {
-    const { text, results, truncated, pagesWithItems, isMoreLeft, paginationEnd, isUnread, login, next, failedPage } = collected;
+/** The figures of a call. If its only page failed, the status is of that page. */
+function figuresOf(call: SiteCall, { failedPage }: Collected): UpstreamFigures {
     const figures = call.figures();
-    return {
-        ok: true,
-        text,
-        results,
-        // Only endpoints of kind `paginate` count each page as a request.
-        requests: endpoint.kind === 'paginate' ? pagesWithItems : isUnread ? 0 : 1,
-        truncated: truncated || isMoreLeft,
-        ...(paginationEnd === undefined ? {} : { paginationEnd }),
-        ...(login === undefined ? {} : { login }),
-        ...(next === undefined ? {} : { next: writeContinuation(next) }),
-        ...(failedPage === undefined ? {} : { failedPage }),
-        mayKeep: call.heads().every((head) => mayKeep(endpoint, head)),
-        upstream: figures.status === 0 ? { ...figures, status: failedPage?.upstream?.status ?? 0 } : figures,
-        hosts: call.hosts(),
-        startedAt,
-    };
+    return figures.status === 0 ? { ...figures, status: failedPage?.upstream?.status ?? 0 } : figures;
 }
 
 /**

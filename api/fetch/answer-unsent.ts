@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
 import { showAttached } from '../../shared/domain/connections/attach.ts';
-import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/fetch/build-request.ts';
+import { buildPrepareRequest, buildRequest } from '../../shared/domain/fetch/build-request.ts';
 import { readContinuation } from '../../shared/domain/fetch/continuation.ts';
 import { isFileSchema, withoutBytes } from '../../shared/domain/fetch/files.ts';
 import { atFirstPage, atPage } from '../../shared/domain/fetch/pages.ts';
@@ -43,7 +43,7 @@ async function presentDryRun(
     { found, values, price, connection, cursor }: Admitted,
 ): Promise<Reply<FetchAnswer>> {
     const began = performance.now();
-    const planned = planOf(found, values, { userAgent: userAgent(app.publicUrl()) }, { connection, cursor });
+    const planned = planOf(found, values, userAgent(app.publicUrl()), { connection, cursor });
     const balance = await app.credits.balance(caller.accountId);
     return {
         answer: {
@@ -77,7 +77,7 @@ function paramsShown(endpoint: Endpoint, values: Values): JsonObject {
 function planOf(
     { endpoint, offer }: Found,
     values: Values,
-    identity: Identity,
+    agent: string,
     { connection, cursor }: Pick<Admitted, 'connection' | 'cursor'>,
 ): JsonObject {
     const place = cursor === undefined ? undefined : readContinuation(cursor.next).place;
@@ -85,7 +85,7 @@ function planOf(
     const first = isCounted ? atPage(endpoint, values, place.value) : atFirstPage(endpoint, values);
     const [step] = endpoint.prepare ?? [];
     const built =
-        step === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(step, endpoint, values, identity);
+        step === undefined ? buildRequest(first.endpoint, first.values, agent) : buildPrepareRequest(step, endpoint, values, agent);
     if (step === undefined && place !== undefined && 'url' in place) built.url = place.url;
     const { method, url, headers, bodyShown } = connection === undefined ? built : showCredential(built, connection, offer);
     const request = { method, url, headers, body: bodyShown };

@@ -4,10 +4,10 @@ import type { JsonObject, PackageEndpoint, UpstreamRequest } from '../../shared/
 import { anEndpoint, bodyParam, pathParam, queryParam } from './an-endpoint.ts';
 import { checkBuiltUrls } from './built-urls.ts';
 
-const identity = { userAgent: 'Routebook/0.1.0 (+http://localhost:8080/abuse)' };
+const userAgent = 'Routebook/0.1.0 (+http://localhost:8080/abuse)';
 
 function built(said: Partial<PackageEndpoint>, values: JsonObject = {}): UpstreamRequest {
-    return buildRequest(anEndpoint(said), values, identity);
+    return buildRequest(anEndpoint(said), values, userAgent);
 }
 
 describe('the URL of a request', () => {
@@ -129,7 +129,7 @@ describe('the body and the headers of a request', () => {
         expect(built({ headers }).headers).to.deep.equal({
             accept: 'application/vnd.shop+json',
             'x-shop-region': 'EU',
-            'user-agent': identity.userAgent,
+            'user-agent': userAgent,
             'accept-encoding': ACCEPT_ENCODING,
         });
     });
@@ -145,7 +145,7 @@ describe('the body and the headers of a request', () => {
             accept: 'text/csv',
             'x-region': 'EU',
             'x-page': '2',
-            'user-agent': identity.userAgent,
+            'user-agent': userAgent,
             'accept-encoding': ACCEPT_ENCODING,
         });
     });
@@ -160,7 +160,7 @@ describe('the body and the headers of a request', () => {
 
     it('are for the page of prepare a plain GET with our user agent', () => {
         const step = { url: 'https://shop.example/form', form: '#f', extract: {} };
-        expect(buildPrepareRequest(step, anEndpoint(), {}, identity)).to.deep.include({
+        expect(buildPrepareRequest(step, anEndpoint(), {}, userAgent)).to.deep.include({
             method: 'GET',
             url: 'https://shop.example/form',
             bodyShown: null,

@@ -16,7 +16,7 @@ const FORM: PreparedForm = {
 };
 
 function submitted(said: Partial<PackageEndpoint>, values: JsonObject = {}) {
-    return buildRequest(anEndpoint({ kind: 'submit_form', ...said }), values, { userAgent: 'Routebook/test' }, FORM);
+    return buildRequest(anEndpoint({ kind: 'submit_form', ...said }), values, 'Routebook/test', FORM);
 }
 
 describe('the request that submits a form', () => {

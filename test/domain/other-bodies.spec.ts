@@ -6,7 +6,7 @@ import { buildRequest } from '../../shared/domain/fetch/build-request.ts';
 import type { BodyFormat, Json, JsonObject, PackageParam, UpstreamRequest } from '../../shared/domain/types.ts';
 import { anEndpoint, bodyParam } from './an-endpoint.ts';
 
-const identity = { userAgent: 'a test' };
+const userAgent = 'a test';
 const runs = { numRuns: 300, seed: 11 };
 /** A call may contain everything but NUL. */
 const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.replaceAll('\u0000', '').toWellFormed());
@@ -20,7 +20,7 @@ function built(format: BodyFormat, params: PackageParam[], values: JsonObject, b
     const endpoint = anEndpoint({ method: 'POST', params, body_format: format, ...(body === undefined ? {} : { body }) });
     const bound = bindParams(endpoint, values, () => ({ ok: true }));
     fc.pre(bound.ok);
-    return buildRequest(endpoint, bound.ok ? bound.values : {}, identity);
+    return buildRequest(endpoint, bound.ok ? bound.values : {}, userAgent);
 }
 
 describe('a body that is not JSON', () => {

@@ -4,16 +4,16 @@ import { atFirstPage, atPage } from '../../shared/domain/fetch/pages.ts';
 import type { Json, JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
 import { anEndpoint, bodyParam, queryParam } from './an-endpoint.ts';
 
-const identity = { userAgent: 'Routebook/test' };
+const userAgent = 'Routebook/test';
 
 function first(said: Partial<PackageEndpoint>, values: JsonObject = {}) {
     const at = atFirstPage(anEndpoint(said), values);
-    return buildRequest(at.endpoint, at.values, identity);
+    return buildRequest(at.endpoint, at.values, userAgent);
 }
 
 function page(said: Partial<PackageEndpoint>, value: Json, values: JsonObject = {}) {
     const at = atPage(anEndpoint(said), values, value);
-    return buildRequest(at.endpoint, at.values, identity);
+    return buildRequest(at.endpoint, at.values, userAgent);
 }
 
 describe('the request of a page', () => {

@@ -37,7 +37,7 @@ async function reservedFor(body: Uint8Array, type: ResponseType | undefined): Pr
         call,
         endpoint,
         values: {},
-        identity: { userAgent: 'x' },
+        userAgent: 'x',
         job: { maxPages: 1, maxResults: 1 },
     } as unknown as Collecting);
     return reserved;

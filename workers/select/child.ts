@@ -16,14 +16,24 @@ export type Task =
     | { what: 'prepare'; page: RawPage; wanted: WantedOfStep }
     | ({ what: 'watch' } & WatchOrder);
 
-/** The result of a task. `text` is JSON, and so is `next`, since ExactNumbers do not cross processes. */
-export type TaskAnswer = ({ ok: true; text: string; next?: string } & Partial<Content & Omit<Part, 'next'> & Watched>) | Refused;
+/** The results by task. A prepared page and `next` are JSON text, since ExactNumbers do not cross processes. */
+interface Results {
+    page: Content;
+    part: Omit<Part, 'next'> & { next?: string };
+    join: Content;
+    prepare: { text: string };
+    watch: Watched;
+}
+
+type What = Task['what'];
+
+export type TaskAnswer<W extends What> = ({ ok: true } & Results[W]) | Refused;
 
 /** The libraries for HTML, XML and feeds are large, so a child for JSON does not load them. */
 const html = process.argv[2] === 'html' ? { ...(await import('./markup.ts')), ...(await import('./prepare-page.ts')) } : undefined;
 
-answerTasks<Task>((task): TaskAnswer => {
-    return refusable(() => {
+answerTasks<Task>((task) => {
+    return refusable((): TaskAnswer<What> & { ok: true } => {
         try {
             return { ok: true, ...perform(task) };
         } catch (error) {
@@ -33,7 +43,7 @@ answerTasks<Task>((task): TaskAnswer => {
     });
 });
 
-function perform(task: Task): Omit<TaskAnswer & { ok: true }, 'ok'> {
+function perform(task: Task): Results[What] {
     const parse = html?.parseMarkup;
     if (task.what === 'page') return readPage(unpacked(task.page), task.rules, task.wanted, parse, { isMeasured: true });
     if (task.what === 'join') return joinParts(task.texts, task.schema, task.wanted);

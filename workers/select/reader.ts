@@ -88,7 +88,11 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
     const pool = openProcessPool(PROGRAM, KINDS, { max: threads });
 
     /** @param isHeavy whether its cost depends on a contributor's rules and is not bounded by its size, `bytes` */
-    async function ask(task: Task, { bytes, isHeavy }: { bytes: number; isHeavy: boolean }, turn: ReadingTurn): Promise<TaskAnswer> {
+    async function ask<T extends Task>(
+        task: T,
+        { bytes, isHeavy }: { bytes: number; isHeavy: boolean },
+        turn: ReadingTurn,
+    ): Promise<TaskAnswer<T['what']>> {
         const kind = 'page' in task && MARKUP.has(task.page.type) ? 'html' : 'plain';
         const { owner, caller, deadlineAt: beginBy } = turn;
         if (turn.cpuMs <= 0) return toRefused(TOO_MUCH);
@@ -98,11 +102,16 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
         const ran = await pool.run({ kind, owner, caller, isHeavy, beginBy, task, cpuMs, growthBytes });
         if (ran === 'late') return { ok: false, code: 'UPSTREAM_TIMEOUT', message: LATE, details: [] };
         turn.cpuMs -= ran === 'overrun' ? cpuMs : ran.cpuMs;
-        return ran === 'overrun' ? toRefused(TOO_MUCH) : (ran.answer as TaskAnswer);
+        return ran === 'overrun' ? toRefused(TOO_MUCH) : (ran.answer as TaskAnswer<T['what']>);
     }
 
     /** Reads a page and frees its large body. Only the beginning stays, for bot-challenge detection. */
-    async function askOf(answered: Page, task: Extract<Task, { page: RawPage }>, isHeavy: boolean, turn: ReadingTurn): Promise<TaskAnswer> {
+    async function askOf<T extends Extract<Task, { page: RawPage }>>(
+        answered: Page,
+        task: T,
+        isHeavy: boolean,
+        turn: ReadingTurn,
+    ): Promise<TaskAnswer<T['what']>> {
         const { body } = answered;
         const isLarge = body.length > MAX_CHALLENGE;
         const kept = isLarge ? { ...answered, body: new Uint8Array(body.subarray(0, MAX_CHALLENGE + 1)) } : answered;
@@ -124,7 +133,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
                 const reading = refusable(() => ({ ok: true, ...readPage(page, rules, wanted) }));
                 return withReason(answered, page, reading);
             }
-            return contentOf(await askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn));
+            return askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn);
         },
         /** Reads one page of several, without validation. */
         async readPart(answered: Page, { response }: ReadAs, wanted: WantedPart, turn = createReadingTurn()): Promise<PartReading> {
@@ -141,9 +150,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             const heavy = isHeavy(page, rules) || !areInline;
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
-            const { text, items, isNothing, kept, cutAt, ids, fingerprint, next, total, isLast, login } = answer;
-            const found = next === undefined ? undefined : parseExact<NextFound>(next);
-            return withSize({ text, items, isNothing, kept, cutAt, ids, fingerprint, next: found, total, isLast, login });
+            const { next, ...part } = answer;
+            return withSize({ ...part, next: next === undefined ? undefined : parseExact<NextFound>(next) });
         },
         /** Joins pages, validates them and cuts them to the wanted results. @param texts texts of parts @param bytes their size */
         async join(
@@ -156,7 +164,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             if (bytes > MAX_OUTPUT) return toRefused(TOO_LONG);
             if (canCheckInline(schema, bytes)) return refusable(() => ({ ok: true, ...joinParts(texts, schema, wanted) }));
             const isHeavy = !hasInlineRules({ ...NO_RULES, schema });
-            return contentOf(await ask({ what: 'join', texts, schema, wanted }, { bytes, isHeavy }, turn));
+            return ask({ what: 'join', texts, schema, wanted }, { bytes, isHeavy }, turn);
         },
         /** Reads the form and the values of a `prepare` step from its page. */
         async prepare(answered: Page, wanted: WantedOfStep, turn = createReadingTurn()): Promise<({ ok: true } & PreparedPage) | Refused> {
@@ -171,10 +179,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
         /** Extracts the watched value from a result, and compares it with the previous value. */
         async watch(order: WatchOrder, turn = createReadingTurn()): Promise<({ ok: true } & Watched) | Refused> {
             const bytes = order.data.length + (order.before?.length ?? 0);
-            const answer = await ask({ what: 'watch', ...order }, { bytes, isHeavy: true }, turn);
-            if (!answer.ok) return answer;
-            const { text, diff, isTruncated = false, isTold = false } = answer;
-            return { ok: true, text, ...(diff === undefined ? {} : { diff }), isTruncated, isTold };
+            return ask({ what: 'watch', ...order }, { bytes, isHeavy: true }, turn);
         },
         close: () => pool.close(),
     };
@@ -202,12 +207,6 @@ function withReason<T extends { ok: true } | Refused>({ headers, body }: Page, p
     const challenge = botChallengeOf({ headers, body: isLookedAt ? body : undefined }, reading.ok ? 'fits' : 'unreadable');
     if (challenge !== undefined) return { ok: false, code: 'UPSTREAM_BLOCKED', message: challenge, details: [] };
     return reading.ok || !asksToSignIn({ ...page, body }) ? reading : { ...reading, message: `${SIGN_IN} ${reading.message}` };
-}
-
-function contentOf(answer: TaskAnswer): Reading {
-    if (!answer.ok) return answer;
-    const { text, results = 1, isListed = false, truncated = false, login } = answer;
-    return { ok: true, text, results, isListed, truncated, ...(login === undefined ? {} : { login }) };
 }
 
 function withSize(part: Part): PartReading & { ok: true } {

@@ -25,7 +25,7 @@ export function ownCall(endpoint: Endpoint): string | undefined {
         else if (required) return undefined;
     }
     if (exceedsFilledSize(endpoint, values)) return undefined;
-    const { url, headers } = buildRequest(endpoint, values, { userAgent: '' });
+    const { url, headers } = buildRequest(endpoint, values, '');
     const own = Object.entries(headers).filter(([name]) => !OURS.has(name.toLowerCase()));
     // `-g`: curl reads brackets in a URL as a range.
     const line = ['curl', '-sg', shellWord(url), ...own.map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`)].join(' ');

@@ -8,11 +8,6 @@ import { PREPARED_PLACEHOLDER } from './prepared-values.ts';
 import { isBodyless, requestBody } from './request-body.ts';
 import { styledPairs } from './styled-pairs.ts';
 
-export interface Identity {
-    /** `Routebook/<version> (+PUBLIC_URL/abuse)`. */
-    userAgent: string;
-}
-
 /** Encodings that the worker can decode. An answer may have one of them. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
@@ -31,26 +26,27 @@ const ACCEPT: Readonly<Record<ResponseType, string>> = {
  * Builds the request of one call (docs/api.md, "Schema packages") from an endpoint and values that `bindParams` accepted. Scheme, host,
  * port and the number of path segments always come from the template, or from the action of the form. Only a param with `segments` adds as
  * many segments as its value has.
+ * @param userAgent `Routebook/<version> (+PUBLIC_URL/abuse)`
  * @param form its action replaces the endpoint's `url`; its fields precede the params, which override them
  * @throws Error if `bindParams` cannot have returned a value. That is a bug, not an error of the caller.
  */
-export function buildRequest(endpoint: Endpoint, values: Values, identity: Identity, form?: PreparedForm): UpstreamRequest {
+export function buildRequest(endpoint: Endpoint, values: Values, userAgent: string, form?: PreparedForm): UpstreamRequest {
     const body = requestBody(endpoint, values, form);
     const request: UpstreamRequest = {
         method: endpoint.method,
         url: form === undefined ? buildUrl(endpoint, values) : formUrl(form, endpoint, values),
-        headers: headersOf(endpoint, values, identity, body?.contentType),
+        headers: headersOf(endpoint, values, userAgent, body?.contentType),
         bodyShown: null,
     };
     return body === undefined ? request : { ...request, body: body.sent, bodyShown: body.shown };
 }
 
 /** Builds the GET request of a `prepare` page, without the endpoint's body, content type and `accept`. */
-export function buildPrepareRequest(step: PrepareStep, endpoint: Endpoint, values: Values, identity: Identity): UpstreamRequest {
+export function buildPrepareRequest(step: PrepareStep, endpoint: Endpoint, values: Values, userAgent: string): UpstreamRequest {
     const isPage = step.form !== undefined || Object.keys(step.extract).length === 0;
     const headers = {
         accept: isPage ? ACCEPT.html : `${ACCEPT.html},application/json;q=0.9,*/*;q=0.8`,
-        'user-agent': identity.userAgent,
+        'user-agent': userAgent,
         'accept-encoding': ACCEPT_ENCODING,
     };
     return { method: 'GET', url: buildStepUrl(step, endpoint, values), headers, bodyShown: null };
@@ -132,7 +128,7 @@ function textOf(name: string, value: Json): string {
 }
 
 /** Header params follow our default headers and precede the package's own headers. They never replace those. */
-function headersOf(endpoint: Endpoint, values: Values, identity: Identity, contentType: string | undefined): Record<string, string> {
+function headersOf(endpoint: Endpoint, values: Values, userAgent: string, contentType: string | undefined): Record<string, string> {
     const own = Object.entries(endpoint.headers).map(([name, value]): [string, string] => [
         name.toLowerCase(),
         value.replaceAll(PREPARED_PLACEHOLDER, (placeholder, name: string) => textOf(name, valueIn(values, placeholder) ?? placeholder)),
@@ -146,7 +142,7 @@ function headersOf(endpoint: Endpoint, values: Values, identity: Identity, conte
     for (const [name, value] of own) {
         if (contentType !== undefined || name !== 'content-type') headers.set(name, value);
     }
-    headers.set('user-agent', identity.userAgent).set('accept-encoding', ACCEPT_ENCODING);
+    headers.set('user-agent', userAgent).set('accept-encoding', ACCEPT_ENCODING);
     return Object.fromEntries(headers);
 }
 

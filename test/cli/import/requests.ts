@@ -16,7 +16,7 @@ export function requestFor(
     const endpoint = readEndpoint(document);
     const bound = bindParams(endpoint, params, createParamValidator());
     if (!bound.ok) throw new Error(JSON.stringify(bound.problems));
-    const { method, url, bodyShown, headers } = buildRequest(endpoint, bound.values, { userAgent: 'a test' });
+    const { method, url, bodyShown, headers } = buildRequest(endpoint, bound.values, 'a test');
     return { method, url, headers, body: bodyShown, type: headers['content-type'] };
 }
 
