@@ -1,4 +1,4 @@
-// Fails where a dependency of production has a known vulnerability of severity high or critical. A registry without audits is no failure.
+// Fails if a production dependency has a known vulnerability of severity high or critical. A registry without audits is no failure.
 // Usage: node scripts/audit.mjs
 import { spawnSync } from 'node:child_process';
 
@@ -8,13 +8,13 @@ const vulnerabilities = report?.metadata?.vulnerabilities;
 if (vulnerabilities === undefined) {
     console.log('audit: the registry does not answer audits; nothing was checked');
 } else {
-    const grave = Object.values(report.vulnerabilities ?? {}).filter(({ severity }) => severity === 'high' || severity === 'critical');
-    for (const { name, severity } of grave) console.error(`audit: ${name} has a vulnerability of severity ${severity}`);
-    console.log(`audit: ${grave.length} of severity high or critical`);
-    process.exitCode = grave.length > 0 ? 1 : 0;
+    const severe = Object.values(report.vulnerabilities ?? {}).filter(({ severity }) => severity === 'high' || severity === 'critical');
+    for (const { name, severity } of severe) console.error(`audit: ${name} has a vulnerability of severity ${severity}`);
+    console.log(`audit: ${severe.length} of severity high or critical`);
+    process.exitCode = severe.length > 0 ? 1 : 0;
 }
 
-/** What npm prints where the registry does not answer is another object, or nothing. */
+/** If the registry does not answer, npm prints another object, or nothing. */
 function read(text) {
     try {
         return JSON.parse(text);

@@ -7,12 +7,12 @@ const ROOT = join(__dirname, '..');
 const LONG = join(ROOT, 'test/long/');
 const REAL = join(ROOT, 'test/real/');
 
-/** A test that leaves something open would keep the run from ending for ever; this is how long it is waited for, in milliseconds. */
+/** How long a run waits at its end for what a test left open, in milliseconds. */
 const PATIENCE = 10_000;
 
 /**
- * Mocha's own `spec` reporter, which also tells scripts/test.mjs how many tests passed, failed and were skipped, in which files some
- * failed, how long each file took, and how each long run ended.
+ * Mocha's `spec` reporter. It also writes for scripts/test.mjs how many tests passed, failed and were skipped, which files have failed
+ * tests, how long each file took, and the results of the long runs.
  */
 module.exports = class extends reporters.Spec {
     constructor(runner, options) {
@@ -21,7 +21,7 @@ module.exports = class extends reporters.Spec {
         const files = countByFile(runner);
         runner.once('end', () => {
             const { passes, failures, pending } = this.stats;
-            const tell = (failed) =>
+            const write = (failed) =>
                 writeFileSync(
                     process.env.TEST_COUNTS_FILE,
                     JSON.stringify({
@@ -33,17 +33,17 @@ module.exports = class extends reporters.Spec {
                         long: longRunsOf(long),
                     }),
                 );
-            tell(failures);
+            write(failures);
             setTimeout(() => {
                 console.error(`The tests are over, but something was left open: ${process.getActiveResourcesInfo().join(', ')}`);
-                tell(failures + 1);
+                write(failures + 1);
                 process.exit();
             }, PATIENCE).unref();
         });
     }
 };
 
-/** How many tests of each file passed, failed and were skipped, and how long its tests and hooks took; a failed hook counts as one. */
+/** Counts the passed, failed and skipped tests of each file, and the time of its tests and hooks. A failed hook counts as a test. */
 function countByFile(runner) {
     const files = new Map();
     const add = (what, amount) => (test) => {
@@ -72,12 +72,12 @@ function failedOf(files) {
     return [...files].filter(([, { failed }]) => failed > 0).map(([file, counts]) => ({ file: relative(ROOT, file), ...counts }));
 }
 
-/** Whether what a test showed is kept: all of test/long, and what shows a row of the goals in test/real. */
+/** Whether the result of a test is kept: all of test/long, and in test/real those that show a goal. */
 function isKept(test) {
     return test.file?.startsWith(LONG) || (test.file?.startsWith(REAL) && rowsOf(test.title).length > 0);
 }
 
-/** The long runs that ended, with whether they hold. */
+/** The tests of long runs that ended, with whether they passed. */
 function watchLongRuns(runner) {
     const long = new Map();
     runner.on('pass', (test) => {
@@ -85,10 +85,10 @@ function watchLongRuns(runner) {
     });
     runner.on('fail', (test, error) => {
         if (!isKept(test)) return;
-        // The others take minutes: anyone who waits wants to know now.
+        // The other tests take minutes, so the error is printed now.
         console.error(error.message);
         if (test.type !== 'hook') return long.set(test, false);
-        // What runs before or after a test belongs to it: the one that it ran for does not hold, and those that it kept from running.
+        // A failed hook fails its test, and all tests that it kept from running.
         const { currentTest } = test.ctx ?? {};
         if (currentTest !== undefined) long.set(currentTest, false);
         test.parent.eachTest((other) => {
@@ -98,7 +98,7 @@ function watchLongRuns(runner) {
     return long;
 }
 
-/** A test is a long run, or a suite with all of its tests, where its own title names rows of the goals. */
+/** A long run is a test, or a suite whose title names goals, with all of its tests. */
 function longRunsOf(tests) {
     const runs = Map.groupBy(tests.keys(), runOf);
     return [...runs].map(([run, members]) => ({

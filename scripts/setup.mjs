@@ -1,5 +1,5 @@
-// Makes a fresh clone ready, before any npm script: the packages of package-lock.json, and a Node that is new enough.
-// Plain JavaScript without packages, since it runs before there are any, on every Node from 18 on. Quick when nothing is to do.
+// Prepares a fresh clone before any npm script: installs the packages of package-lock.json, and a Node that is new enough.
+// Plain JavaScript without packages, since it runs before any is installed, on Node 18 and newer. Fast if there is nothing to do.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,10 +19,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What package.json asks for: below it TypeScript is not understood by itself, and several packages do not load. */
+/** The minimum of package.json. Older versions cannot run TypeScript, and several packages do not load. */
 const OLDEST_NODE = [22, 20];
 
-/** The Node that is fetched where the machine's own is older: plain binaries without install scripts, checked against these digests. */
+/** The Node that is fetched if the machine has an older one: binaries without install scripts, checked against these digests. */
 const PINNED_NODE = '26.10.0';
 const NODE_PACKAGES = {
     'linux-x64': {
@@ -43,17 +43,17 @@ const NODE_PACKAGES = {
     },
 };
 
-/** These scripts run the product and need no packages for developers, so that an image built with `npm ci --omit=dev` stays as it is. */
-const RUNS_THE_PRODUCT = ['prestart', 'preapi', 'preworker', 'premigrate', 'preadmin'];
+/** Scripts that need no developers' packages, so that an image built with `npm ci --omit=dev` does not change. */
+const RUNTIME_SCRIPTS = ['prestart', 'preapi', 'preworker', 'premigrate', 'preadmin'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** What `import 'routebook/client'` finds; `npm pack` replaces it by what is compiled. */
+/** The folder of `routebook/client`. `npm pack` replaces its content by the compiled client. */
 const clientFolder = join(root, 'cli/dist/cli/client');
 const modules = join(root, 'node_modules');
 const stampFile = join(modules, '.routebook-setup');
 const ownNode = join(modules, '.bin', 'node');
 const platform = `${process.platform}-${process.arch}`;
-const needsDev = !RUNS_THE_PRODUCT.includes(process.env.npm_lifecycle_event);
+const needsDev = !RUNTIME_SCRIPTS.includes(process.env.npm_lifecycle_event);
 
 try {
     setUp();
@@ -63,10 +63,10 @@ try {
 }
 
 function setUp() {
-    leadToClient();
+    linkClient();
     const wanted = wantedStamp();
     if (isDone(wanted)) return;
-    alone(() => {
+    withLock(() => {
         if (isDone(wanted)) return;
         const node = needsOwnNode() ? obtainNode() : undefined;
         try {
@@ -79,8 +79,8 @@ function setUp() {
     });
 }
 
-/** In a clone the client is its sources. */
-function leadToClient() {
+/** In a clone, `routebook/client` loads the sources. */
+function linkClient() {
     if (!existsSync(join(root, 'cli/client')) || existsSync(join(clientFolder, 'index.js'))) return;
     mkdirSync(clientFolder, { recursive: true });
     for (const file of ['index.d.ts', 'index.js']) writeAtomically(join(clientFolder, file), "export * from '../../../client/index.ts';\n");
@@ -94,7 +94,7 @@ function isDone(wanted) {
     return !needsOwnNode() || existsSync(ownNode);
 }
 
-/** Changes whenever another set of packages, or the same for another machine, is wanted. */
+/** Differs for other packages and for other machines. */
 function wantedStamp() {
     const { dependencies, devDependencies, optionalDependencies, overrides } = readJson(join(root, 'package.json'));
     const hash = createHash('sha256');
@@ -103,7 +103,7 @@ function wantedStamp() {
     return `${hash.digest('hex')} ${platform} node-${PINNED_NODE}`;
 }
 
-/** True where exactly the locked packages are installed, by us or by somebody else: npm keeps its own list of what it installed. */
+/** Whether exactly the locked packages are installed, by npm's own list. */
 function isInstalled(withDev) {
     if (existsSync(stampFile) && !readFileSync(stampFile, 'utf8').includes(` ${platform} `)) return false;
     const installed = installedPackages();
@@ -123,24 +123,24 @@ function installedPackages() {
 }
 
 function installPackages() {
-    // A running server loads some of its packages late, and `npm ci` removes all before it installs: what is missing is added beside them.
+    // `npm ci` first removes all packages, but a running server loads some of its packages late. So the missing ones are added.
     if (isInstalled(false)) {
         say('adding the packages for developers (npm install)');
         return npm(root, 'install', ['--no-save', '--include=dev']);
     }
     say('installing the packages of package-lock.json (npm ci)');
-    // Someone who only runs the product waits for no developer's packages; those that are installed stay.
+    // Scripts of the runtime do not install developers' packages, but keep installed ones.
     npm(root, 'ci', [needsDev || hasDev() ? '--include=dev' : '--omit=dev']);
 }
 
-/** True where the machine's Node is too old, also when this very process runs on the one that we placed. */
+/** Whether the machine's Node is too old, or this process already runs on the fetched one. */
 function needsOwnNode() {
     const [major, minor] = process.version.slice(1).split('.').map(Number);
     const isTooOld = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
     return isTooOld || process.execPath === ownNode;
 }
 
-/** A copy of the pinned Node in a folder of its own, since `npm ci` empties node_modules: the one that is there, or a fetched one. */
+/** Copies or fetches the pinned Node to a temporary folder, since `npm ci` empties node_modules. */
 function obtainNode() {
     const folder = mkdtempSync(join(tmpdir(), 'routebook-node-'));
     try {
@@ -177,7 +177,7 @@ function isPinnedNode(binary) {
     return spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout?.trim() === `v${PINNED_NODE}`;
 }
 
-/** npm looks the PATH up again after this script, and node_modules/.bin comes first there. */
+/** After this script npm uses the PATH again, where node_modules/.bin comes first. */
 function placeNode(binary) {
     mkdirSync(join(modules, '.bin'), { recursive: true });
     const draft = `${ownNode}.${process.pid}`;
@@ -193,21 +193,21 @@ function npm(folder, verb, options) {
         Object.entries(process.env).filter(([name]) => !/^npm_(config_local_prefix|lifecycle|package)/.test(name)),
     );
     const { npm_execpath: program, npm_node_execpath: node } = process.env;
-    // Below npm: the same npm on the same Node as the one that called us, not the one that we placed.
+    // If npm started this script, uses the same npm and the same Node, not the fetched one.
     const [command, prefix] = program?.endsWith('npm-cli.js') && node ? [node, [program]] : ['npm', []];
     const { status, error } = spawnSync(command, [...prefix, ...argv], { cwd: folder, env: environment, stdio: ['ignore', 2, 2] });
     if (error) throw new Error(`npm cannot be run (${error.message}): install Node together with npm from https://nodejs.org`);
-    if (status !== 0) throw new Error(`npm ${verb} failed in ${folder} (exit ${status}): its own message stands above`);
+    if (status !== 0) throw new Error(`npm ${verb} failed in ${folder} (exit ${status}): see its message above`);
 }
 
-/** One setup of this folder at a time: a second one waits, and then mostly finds its work done. */
-function alone(work) {
+/** Runs one setup of this folder at a time. A second one waits, and then usually has nothing to do. */
+function withLock(work) {
     const name = createHash('sha256').update(root).digest('hex').slice(0, 12);
     const lock = join(tmpdir(), `routebook-setup-${process.getuid?.() ?? 0}-${name}`);
     let hasSaid = false;
     while (!take(lock)) {
         if (isStale(lock)) {
-            // Anyone who renames it may remove it: of two that find the same stale lock, one fails here and tries again.
+            // Of two processes that find the same stale lock, one renames and removes it. The other fails here and tries again.
             const removed = `${lock}.${process.pid}`;
             try {
                 renameSync(lock, removed);
@@ -216,7 +216,7 @@ function alone(work) {
                 if (error.code !== 'ENOENT') throw error;
             }
         } else {
-            if (!hasSaid) say('another setup of this folder is at work: waiting for it');
+            if (!hasSaid) say('another setup of this folder is running: waiting for it');
             hasSaid = true;
             Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
         }
@@ -239,7 +239,7 @@ function take(lock) {
     return true;
 }
 
-/** Its process is gone, or it is so old that the pid must be somebody else's by now. */
+/** Whether the process of a lock is gone, or the lock is so old that its pid belongs to another process. */
 function isStale(lock) {
     try {
         const ageMs = Date.now() - statSync(lock).mtimeMs;

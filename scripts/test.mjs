@@ -1,8 +1,10 @@
-// Runs the tests against a PostgreSQL and a Redis of their own, thrown away in the end. Usage: npm test [-- <options of mocha>]
-// The last line of the output is `N passed, N failed`, with `, N skipped` where some were. With `--long` the long runs are run instead:
-// below it stand a line for each row of the goals and `n of n hold`, and what they showed goes into bench/RESULTS.md. With `--slow` the
-// files of test/slow-specs.txt are run, which are left out otherwise. With `--real` the tests against applications of other people are run
-// (test/real), and what shows rows of the goals goes there too; with `--debian` the specs of a fetch on Debian's PostgreSQL.
+// Runs the tests against a PostgreSQL and a Redis that it starts and removes. Usage: npm test [-- <options of mocha>]
+// The last line of the output is `N passed, N failed`, and `, N skipped` if there are any. One option selects other specs:
+//   --slow    the files of test/slow-specs.txt
+//   --real    tests against real applications (test/real)
+//   --long    the long runs (test/long)
+//   --debian  the specs of a fetch, on Debian's PostgreSQL
+// After --long and --real a line for each goal and `n of n hold` follow, and the results are written to bench/RESULTS.md.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,28 +22,29 @@ import { freePort } from '../test/support/free-port.ts';
 import { findProgram, has, isCi, noteMissing, packagesOf } from '../test/support/system-programs.ts';
 import { removeAbandonedServers, startTemporaryDebianPostgres, startTemporaryPostgres } from '../test/support/temporary-postgres.ts';
 
-/** Bytes that a run may take in memory. */
-const ROOM = 8e9;
+/** Maximum memory of a run, in bytes. */
+const MAX_MEMORY = 8e9;
 const MEMORY = '/dev/shm';
-/** How its folder begins; the number of its process follows. */
-const RUN = 'routebook-run-';
+/** Prefix of a run's folder. The id of its process follows. */
+const PREFIX = 'routebook-run-';
+const MODES = ['--long', '--slow', '--real', '--debian'];
+
+const args = process.argv.slice(2);
+const [isLong, isSlow, isReal, isOnDebian] = MODES.map((mode) => args.includes(mode));
+const mochaArgs = args.filter((arg) => !MODES.includes(arg));
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-// Hundreds of databases and folders are made and thrown away: in memory a whole run takes half of the time it takes on a disk.
+// A run creates hundreds of databases and folders. In memory it takes half as long as on a disk.
 for (const place of [MEMORY, tmpdir()]) removeAbandoned(place);
-const inMemory = openInMemory(MEMORY);
+const inMemory = createMemoryFolder(MEMORY);
 if (inMemory !== undefined) process.env.TMPDIR = inMemory;
-// Programs that tests start would strip their types again each time.
+// Otherwise each program that a test starts would strip its types again.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
-const folder = inMemory ?? mkdtempSync(join(tmpdir(), `${RUN}${process.pid}-`));
+const folder = inMemory ?? mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
 const opened = [];
 const missingFile = join(folder, 'missing.txt');
 process.env.TEST_MISSING_FILE = missingFile;
-/**
- * What wants the machine alone: promises of times while parts are taken away, where two APIs, two workers, their stores and a load take
- * it already, a thousand calls at once in one process, crowds beside a good caller, and a look at what a browser leaves in the folder that
- * all browsers use. All other files run side by side.
- */
+/** Files that run alone, because they need the whole machine, or the folder that all browsers use. All other files run in parallel. */
 const ALONE = [
     'test/faults/outages.spec.ts',
     'test/faults/many-fetches.spec.ts',
@@ -53,18 +56,17 @@ const ALONE = [
 const SLOW = readFileSync(join(root, 'test/slow-specs.txt'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
-/** Applications that nobody here wrote, in front of the product: `npm run test:real`. */
+/** Files of `npm run test:real`. */
 const REAL = ['test/real/**/*.spec.ts', 'test/cli/inspect-recordings.spec.ts'];
-/** Options of mocha that choose tests by their titles. */
+/** Options of mocha that select tests by their titles. */
 const FILTER = /^(-g|-f|--grep|--fgrep)(=|$)/;
-/** With more files than that something is broken, and not late: none of them is run again. */
-const MAX_AGAIN = 10;
-/** How many of the slowest files are named in the end. */
+/** Maximum number of files with failed tests that run again. If more fail, load is not the cause. */
+const MAX_REPEATED = 10;
+/** How many of the slowest files are listed at the end. */
 const SLOWEST = 20;
-/** Longest time for one test of the long runs, in milliseconds. */
-const MAX_LENGTH = 1_800_000;
-/** On PostgreSQL as Debian ships it, JIT and a UTF-8 locale included: without files the specs of what moves rows of a fetch. */
-const isOnDebian = process.argv.includes('--debian');
+/** Time limit of one test of the long runs, in milliseconds. */
+const LONG_TIMEOUT = 1_800_000;
+/** Files of `--debian`, where PostgreSQL has JIT and a UTF-8 locale: the specs of everything that writes rows of a fetch. */
 const ON_DEBIAN = [
     'test/store/**/*.spec.ts',
     'test/queue/**/*.spec.ts',
@@ -80,7 +82,7 @@ const ON_DEBIAN = [
 let mocha;
 let isInterrupted = false;
 
-// A terminal sends Ctrl-C to mocha as well: it ends, and we with it. A signal sent to this process alone is passed on.
+// A terminal sends Ctrl-C to mocha, too. A signal to this process alone is passed on.
 for (const signal of ['SIGINT', 'SIGTERM']) {
     process.on(signal, () => {
         isInterrupted = true;
@@ -99,16 +101,16 @@ try {
     for (const stop of opened.reverse()) await stop();
 }
 const missing = readMissing();
-// A browser that was killed may still be writing.
+// A killed browser may still be writing.
 rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-tellMissing(missing);
-tellSlowest(counts.times);
+reportMissing(missing);
+reportSlowest(counts.times);
 console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
-if (process.argv.includes('--long') || process.argv.includes('--real')) tellLongRuns(counts.long);
+if (isLong || isReal) reportLongRuns(counts.long);
 process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
 
 async function run() {
-    const chosenParts = parts();
+    const runs = mochaRuns();
     const redisUrl = await openRedis();
     const postgres = isOnDebian ? await startTemporaryDebianPostgres() : await startTemporaryPostgres();
     opened.push(postgres.stop);
@@ -116,24 +118,20 @@ async function run() {
     const environment = { ...process.env, TEST_DATABASE_URL: postgres.url, NODE_ENV: 'test' };
     for (const name of ['DATABASE_URL', 'REDIS_URL', 'TEST_REDIS_URL']) delete environment[name];
     if (redisUrl !== undefined) environment.TEST_REDIS_URL = redisUrl;
-    // Specs that take a sample of their cases take all of them.
-    if (process.argv.includes('--long')) environment.TEST_WHOLE = '1';
+    // Specs that otherwise test a sample of their cases test all of them.
+    if (isLong) environment.TEST_WHOLE = '1';
     const codes = [];
-    for (const part of chosenParts) {
-        if (!isInterrupted) codes.push(await runMocha(part, environment));
+    for (const options of runs) {
+        if (!isInterrupted) codes.push(await runMocha(options, environment));
     }
     if (isInterrupted) return 1;
-    const given = process.argv.slice(2);
-    const isOnce = given.includes('--long') || chosenFiles(mochaWords()).length > 0 || given.some((argument) => FILTER.test(argument));
+    const isOnce = isLong || namedFiles().length > 0 || isFiltered();
     const isKnown = counts.failed > 0 && counts.failed === counts.files.reduce((sum, { failed }) => sum + failed, 0);
-    if (!isOnce && isKnown && counts.files.length <= MAX_AGAIN) return await runAgain(environment);
+    if (!isOnce && isKnown && counts.files.length <= MAX_REPEATED) return await runAgain(environment);
     return codes.find((code) => code !== 0) ?? 0;
 }
 
-/**
- * Runs files with failed tests once more, alone, and says so: what holds alone failed by what ran beside it (decision 27). The second try
- * counts.
- */
+/** Runs the files with failed tests once more, alone, and names those that then pass (decision 27). The second run counts. */
 async function runAgain(environment) {
     const files = counts.files.splice(0);
     for (const { passed, failed, skipped } of files) {
@@ -162,7 +160,7 @@ async function runMocha(options, environment) {
         stdio: 'inherit',
     });
     const [code, signal] = await once(mocha, 'exit');
-    // A run that ended without a word counts as a failed test.
+    // A run that ended without counts is a failed test.
     const { passed, failed, skipped, files, times, long } = readCounts(countsFile) ?? {
         passed: 0,
         failed: 1,
@@ -180,8 +178,8 @@ async function runMocha(options, environment) {
     return signal === null ? code : 1;
 }
 
-/** Where the time of a run went: its slowest files, with what their hooks took. Nothing where few files were run. */
-function tellSlowest(times) {
+/** Lists the slowest files with the time of their tests and hooks, if many files ran. */
+function reportSlowest(times) {
     if (times.length <= SLOWEST) return;
     const total = times.reduce((sum, { ms }) => sum + ms, 0);
     console.log(`${times.length} files took ${seconds(total)}, counted one after the other; the slowest:`);
@@ -192,69 +190,59 @@ function seconds(ms) {
     return `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** Kept is what specs showed that ran whole. */
-function tellLongRuns(long) {
+/** Prints a line for each goal. Writes the results, unless only some of the tests ran. */
+function reportLongRuns(long) {
     if (long.length === 0) return;
     for (const line of formatRows(long)) console.log(line);
-    const isPart = process.argv.some((argument) => FILTER.test(argument));
-    if (isInterrupted || isPart) return;
+    if (isInterrupted || isFiltered()) return;
     const bench = (name) => join(root, 'bench', name);
     const results = JSON.parse(readFileSync(bench('results.json'), 'utf8'));
     writeFileSync(bench('RESULTS.md'), render(results, keepLongRuns(long), readSoak()));
 }
 
-/**
- * Mocha's options for each of its runs: everything below test/ but the long runs and test/real, or with `--long` and `--real` nothing but
- * them, unless files are named.
- */
-function parts() {
-    const given = process.argv.slice(2);
-    const rest = mochaWords();
-    const isLong = given.includes('--long');
-    const own = isLong ? ['--timeout', String(MAX_LENGTH)] : [];
-    if (chosenFiles(rest).length > 0) return [[...own, ...rest.map(specsOf)]];
-    if (isLong) return [[...own, ...rest, 'test/long/**/*.spec.ts']];
-    // As many files as there are cores: they keep those busy, and one more made many tests late.
+/** Mocha's options for each of its runs. */
+function mochaRuns() {
+    const limits = isLong ? ['--timeout', String(LONG_TIMEOUT)] : [];
+    if (namedFiles().length > 0) return [[...limits, ...mochaArgs.map(specsOf)]];
+    if (isLong) return [[...limits, ...mochaArgs, 'test/long/**/*.spec.ts']];
+    // With more files than cores, many tests exceed their time.
     const inParallel = ['--parallel', '--jobs', String(availableParallelism())];
-    if (isOnDebian) return [[...inParallel, ...rest, ...ON_DEBIAN]];
-    if (given.includes('--real')) return [[...rest, ...REAL]];
-    if (given.includes('--slow')) {
+    if (isOnDebian) return [[...inParallel, ...mochaArgs, ...ON_DEBIAN]];
+    if (isReal) return [[...mochaArgs, ...REAL]];
+    if (isSlow) {
         const unknown = SLOW.find((file) => !existsSync(join(root, file)));
         if (unknown !== undefined) throw new Error(`${unknown} in test/slow-specs.txt does not exist.`);
         return [
-            [...inParallel, ...rest, ...SLOW.filter((file) => !ALONE.includes(file))],
-            [...rest, ...SLOW.filter((file) => ALONE.includes(file))],
+            [...inParallel, ...mochaArgs, ...SLOW.filter((file) => !ALONE.includes(file))],
+            [...mochaArgs, ...SLOW.filter((file) => ALONE.includes(file))],
         ];
     }
-    const leftOut = ['test/long/**', ...REAL, ...ALONE, ...SLOW].flatMap((file) => ['--ignore', file]);
+    const ignored = ['test/long/**', ...REAL, ...ALONE, ...SLOW].flatMap((file) => ['--ignore', file]);
     return [
-        [...inParallel, ...leftOut, ...rest, 'test/**/*.spec.ts'],
-        [...rest, ...ALONE.filter((file) => !SLOW.includes(file))],
+        [...inParallel, ...ignored, ...mochaArgs, 'test/**/*.spec.ts'],
+        [...mochaArgs, ...ALONE.filter((file) => !SLOW.includes(file))],
     ];
 }
 
-/** The words of the command that are mocha's. */
-function mochaWords() {
-    return process.argv.slice(2).filter((argument) => !['--long', '--slow', '--real', '--debian'].includes(argument));
+function isFiltered() {
+    return mochaArgs.some((arg) => FILTER.test(arg));
 }
 
-/**
- * The specs and folders that are named. Other words are values of the options before them.
- * @throws Error if something that does not exist is named
- */
-function chosenFiles(words) {
-    const isFile = (word) => word.includes('*') || (word.includes('/') && existsSync(join(root, word)));
-    const unknown = words.find((word, place) => !word.startsWith('-') && !isFile(word) && !/^--?[a-z-]+$/.test(words[place - 1] ?? ''));
+/** The named specs and folders. Other arguments are values of the options before them. @throws Error if a name does not exist */
+function namedFiles() {
+    const isFile = (arg) => arg.includes('*') || (arg.includes('/') && existsSync(join(root, arg)));
+    const isValue = (place) => /^--?[a-z-]+$/.test(mochaArgs[place - 1] ?? '');
+    const unknown = mochaArgs.find((arg, place) => !arg.startsWith('-') && !isFile(arg) && !isValue(place));
     if (unknown !== undefined) throw new Error(`${unknown} does not exist. Name a spec, such as test/api/fetch.spec.ts, or a folder.`);
-    return words.filter(isFile);
+    return mochaArgs.filter(isFile);
 }
 
 /** All specs of a folder. */
 function specsOf(name) {
-    return existsSync(join(root, name)) && statSync(join(root, name)).isDirectory() ? `${join(name, '**/*.spec.ts')}` : name;
+    return statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() ? join(name, '**/*.spec.ts') : name;
 }
 
-/** The server named by REDIS_URL, or one of our own; undefined where there is none to start. */
+/** The URL of the server that REDIS_URL names, or of a started one; undefined if Redis is not installed. */
 async function openRedis() {
     if (process.env.REDIS_URL) return process.env.REDIS_URL;
     if (has('redis')) return await startRedis(findProgram('redis-server'));
@@ -267,21 +255,9 @@ async function openRedis() {
 async function startRedis(program) {
     for (let attempt = 0; attempt < 5; attempt++) {
         const port = await freePort();
-        const options = [
-            '--bind',
-            '127.0.0.1',
-            '--port',
-            port,
-            '--save',
-            '',
-            '--appendonly',
-            'no',
-            '--dir',
-            folder,
-            '--loglevel',
-            'warning',
-        ];
-        const redis = spawnKept(program, options.map(String), { output: 'ignore' });
+        const options = { bind: '127.0.0.1', port, save: '', appendonly: 'no', dir: folder, loglevel: 'warning' };
+        const redisArgs = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+        const redis = spawnKept(program, redisArgs, { output: 'ignore' });
         const gone = once(redis, 'exit');
         while (redis.exitCode === null) {
             if (await answers(port)) {
@@ -310,25 +286,25 @@ async function answers(port) {
     }
 }
 
-/** The parts of the operating system for which tests were left out. */
+/** The missing programs because of which tests were skipped. */
 function readMissing() {
     return existsSync(missingFile) ? [...new Set(readFileSync(missingFile, 'utf8').trim().split('\n'))].toSorted() : [];
 }
 
-function tellMissing(names) {
+function reportMissing(names) {
     if (names.length === 0) return;
     console.log(`Some tests were left out, since this machine lacks: ${names.join(', ')}`);
     const packages = packagesOf(names);
     if (packages !== '') console.log(`Debian: apt-get install --no-install-recommends ${packages}`);
 }
 
-/** A folder of this run in memory, with room for its files, from which programs can be started; undefined where that cannot be. */
-function openInMemory(place) {
+/** Creates this run's folder in memory; undefined if there is too little memory, or programs cannot be started from there. */
+function createMemoryFolder(place) {
     try {
         const { bavail, bsize } = statfsSync(place);
-        if (Math.min(bavail * bsize, freemem()) < ROOM) return undefined;
-        const made = mkdtempSync(join(place, `${RUN}${process.pid}-`));
-        // Some servers are run by another user.
+        if (Math.min(bavail * bsize, freemem()) < MAX_MEMORY) return undefined;
+        const made = mkdtempSync(join(place, `${PREFIX}${process.pid}-`));
+        // Some servers run as another user.
         chmodSync(made, 0o755);
         const program = join(made, 'program');
         writeFileSync(program, '#!/bin/sh\nexit 7\n', { mode: 0o755 });
@@ -340,10 +316,10 @@ function openInMemory(place) {
     }
 }
 
-/** Folders of runs that were killed: the process that each is named after is gone. */
+/** Removes the folders of killed runs, whose processes no longer exist. */
 function removeAbandoned(place) {
     for (const name of namesIn(place)) {
-        const pid = new RegExp(`^${RUN}(\\d+)-`).exec(name)?.[1];
+        const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
         if (pid === undefined || isRunning(Number(pid))) continue;
         try {
             removeAbandonedServers(join(place, name));
@@ -373,9 +349,9 @@ function isRunning(pid) {
 
 function readCounts(file) {
     try {
-        const told = JSON.parse(readFileSync(file, 'utf8'));
+        const read = JSON.parse(readFileSync(file, 'utf8'));
         rmSync(file);
-        return told;
+        return read;
     } catch {
         return undefined;
     }
