@@ -1,6 +1,7 @@
 import { getOrMake } from '../get-or-make.ts';
 import type { Endpoint, Json, Values } from '../types.ts';
 import { placeholderIn } from './body-template.ts';
+import { extractOf } from './prepared-values.ts';
 import { isTextFormat, textPlaceholders } from './text-template.ts';
 
 /** Maximum number of characters that the values of a call may fill into all templates of an endpoint. */
@@ -10,7 +11,6 @@ const IN_URL = 8;
 /** Assumed length of a value that `prepare` extracts. */
 const PREPARED = 1024;
 
-const PREFIX = 'prepare.';
 const IN_URLS = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
 /** How often each name appears in the templates. URLs have a higher weight. */
@@ -23,7 +23,7 @@ export function exceedsFilledSize(endpoint: Endpoint, values: Values): boolean {
     const places = getOrMake(known, endpoint, () => placesOf(endpoint));
     let filled = 0;
     for (const [name, count] of places) {
-        filled += count * (name.startsWith(PREFIX) ? PREPARED : Object.hasOwn(values, name) ? sizeOf(values[name] ?? null) : 0);
+        filled += count * (extractOf(name) !== undefined ? PREPARED : Object.hasOwn(values, name) ? sizeOf(values[name] ?? null) : 0);
         if (filled > MAX_FILLED) return true;
     }
     return false;

@@ -13,6 +13,11 @@ export function preparedIn(text: string): string[] {
     return [...text.matchAll(PREPARED_PLACEHOLDER)].map(([, name = '']) => name);
 }
 
+/** The name of the extracted value that a placeholder stands for: `name` for `prepare.name`; undefined if it stands for a param. */
+export function extractOf(placeholder: string): string | undefined {
+    return /^prepare\.(.*)$/s.exec(placeholder)?.[1];
+}
+
 /** Adds an extracted value to the values of a call. Its name is the complete placeholder; names of params cannot contain braces. */
 export function withPrepared(values: Values, name: string, value: Json): Values {
     return Object.assign(Object.create(null), values, { [`{prepare.${name}}`]: value });

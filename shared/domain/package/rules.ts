@@ -8,8 +8,7 @@ import { createBudget } from './rules/budget.ts';
 import { checkEndpoint } from './rules/endpoint-rules.ts';
 import { checkPlaceholderTexts } from './rules/placeholder-texts.ts';
 import { createReport, quoted, type Report } from './rules/report.ts';
-import type { EndpointDraft, PackageDraft } from './rules/structure.ts';
-import { MAX_PARAMS, readPackage } from './rules/structure.ts';
+import { type EndpointDraft, MAX_PARAMS, type PackageDraft, readPackage } from './rules/structure.ts';
 import { checkTree } from './rules/tree.ts';
 import type { UrlContext } from './rules/urls.ts';
 import { isCategory, nearCategories } from './taxonomy.ts';
@@ -55,7 +54,7 @@ export function checkPackage(value: unknown, context: PackageContext): PackageVe
     checkPlaceholderTexts(draft, report);
     checkAuth(draft, report, context.isPortAllowed);
     if (!checkExpressions(draft, report)) return { ok: false, problems: report.problems };
-    const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: (port) => context.isPortAllowed(port) };
+    const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: context.isPortAllowed };
     const budget = createBudget();
     for (const [index, endpoint] of (draft.endpoints ?? []).entries()) {
         if (report.isFull()) break;

@@ -2,7 +2,7 @@ import { defaultEffect } from '../endpoint.ts';
 import { headerNameFault } from './headers.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import type { AuthDraft, EndpointDraft, PackageDraft } from './structure.ts';
-import { checkUrl } from './urls.ts';
+import { checkUrlTemplate } from './urls.ts';
 
 /** The rules of `auth` (docs/api.md, "Schema packages"), beyond the types of its fields. */
 export function checkAuth(draft: PackageDraft, report: Report, isPortAllowed: (port: number) => boolean): void {
@@ -75,9 +75,9 @@ function checkOAuth({ type, oauth2 }: AuthDraft, at: Path, report: Report, isPor
         report.add([...at, 'oauth2', 'authorization_url'], 'REQUIRED', 'For authorization_code there is a page where people consent.');
     for (const field of ['authorization_url', 'token_url', 'revocation_url'] as const) {
         const url = oauth2[field];
-        // Without a domain, `checkUrl` accepts any host.
+        // Without a domain, `checkUrlTemplate` accepts any host.
         if (url !== undefined)
-            checkUrl(url, [...at, 'oauth2', field], report, { registrable: undefined, isPortAllowed }, { placeholders: false });
+            checkUrlTemplate(url, [...at, 'oauth2', field], report, { registrable: undefined, isPortAllowed }, { placeholders: false });
     }
 }
 

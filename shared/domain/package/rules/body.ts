@@ -1,4 +1,5 @@
 import { placeholderIn } from '../../fetch/body-template.ts';
+import { extractOf } from '../../fetch/prepared-values.ts';
 import { isTextFormat, textPlaceholders } from '../../fetch/text-template.ts';
 import { isObject } from '../../json/schema/structure.ts';
 import type { Json } from '../../types.ts';
@@ -35,7 +36,8 @@ export function checkBody(subject: Subject): void {
     const find = isTextFormat(subject.bodyFormat) ? findInText : findPlaceholders;
     find(draft.body, place, (name, where) => {
         used.add(name);
-        if (name.startsWith('prepare.') && extracted.has(name.slice('prepare.'.length))) return;
+        const extract = extractOf(name);
+        if (extract !== undefined && extracted.has(extract)) return;
         if (!bodyParams.has(name) && !report.isFull()) {
             report.add(
                 where,

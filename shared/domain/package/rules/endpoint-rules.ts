@@ -5,13 +5,13 @@ import type { Budget } from './budget.ts';
 import { checkHeaders } from './headers.ts';
 import { checkBilling, checkEffect, checkPagination } from './paging.ts';
 import { checkParams, checkPlaceholders } from './params.ts';
-import { checkPrepare, extractedBy } from './prepare.ts';
+import { checkPrepare } from './prepare.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { checkResponse } from './response.ts';
 import type { EndpointDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
 import { reportSecret } from './tree.ts';
-import { checkUrl, type UrlContext } from './urls.ts';
+import { checkUrlTemplate, type UrlContext } from './urls.ts';
 import { checkValue } from './values.ts';
 
 /** All rules of an endpoint. Each adds the problems that it finds. No rule relies on the success of another. */
@@ -20,13 +20,7 @@ const RULES: readonly ((subject: Subject) => void)[] = [
     checkPrepare,
     checkPlaceholders,
     checkParams,
-    (subject) => {
-        const body = subject.sendsBody ? subject.bodyFormat : undefined;
-        checkHeaders(subject.draft.headers ?? {}, [...subject.at, 'headers'], subject.report, {
-            body,
-            extracted: extractedBy(subject.draft),
-        });
-    },
+    checkHeaders,
     checkBody,
     checkEffect,
     checkPagination,
@@ -57,7 +51,7 @@ export function checkEndpoint(draft: EndpointDraft, at: Path, report: Report, ur
 }
 
 function checkEndpointUrl({ draft, at, report, urls }: Subject): void {
-    if (draft.url !== undefined) checkUrl(draft.url, [...at, 'url'], report, urls, { placeholders: true });
+    if (draft.url !== undefined) checkUrlTemplate(draft.url, [...at, 'url'], report, urls, { placeholders: true });
 }
 
 /** An example must be a valid call: known params only, all of them valid, and all required params present. */

@@ -2,10 +2,11 @@ import type { DetailCode } from '../../../refusals.ts';
 import { MAX_HEADER_TEXT } from '../../fetch/param-place.ts';
 import { preparedIn } from '../../fetch/prepared-values.ts';
 import { isVisibleAscii } from '../../fetch/visible-ascii.ts';
-import type { BodyFormat, JsonObject } from '../../types.ts';
+import type { BodyFormat } from '../../types.ts';
 import { MAX_HEADER_NAME, MAX_HEADERS } from './bounds.ts';
-import { checkExtracted } from './prepare.ts';
+import { checkExtracted, extractedBy } from './prepare.ts';
 import { type Path, quoted, type Report } from './report.ts';
+import type { Subject } from './subject.ts';
 import { reportSecret } from './tree.ts';
 
 /** Headers that a package may not set, in lower case, and why. `*` matches the rest of a name. The first row that matches applies. */
@@ -49,14 +50,10 @@ function contentTypePattern(essence: string): RegExp {
     return new RegExp(`^${essence}(?:\\s{0,3};\\s{0,3}charset="?utf-8"?)?$`, 'i');
 }
 
-interface Sending {
-    /** The body format of the endpoint; `undefined` if it sends no body. */
-    body: BodyFormat | undefined;
-    /** Names of the values that `prepare` extracts. */
-    extracted: ReadonlySet<string>;
-}
-
-export function checkHeaders(headers: JsonObject, at: Path, report: Report, sending: Sending): void {
+export function checkHeaders(subject: Subject): void {
+    const { report } = subject;
+    const { headers = {} } = subject.draft;
+    const at = [...subject.at, 'headers'];
     const names = Object.keys(headers);
     if (names.length > MAX_HEADERS) report.add(at, 'TOO_COMPLEX', `An endpoint sets at most ${MAX_HEADERS} headers.`);
     const seen = new Set<string>();
@@ -68,7 +65,7 @@ export function checkHeaders(headers: JsonObject, at: Path, report: Report, send
         seen.add(lower);
         const fault = TOKENS_OF_PAGES.has(lower) && isWhollyPrepared(headers[name]) ? undefined : headerNameFault(lower);
         if (fault !== undefined) report.add(place, fault.code, fault.message);
-        checkHeaderValue(lower, headers[name], place, report, sending);
+        checkHeaderValue(lower, headers[name], place, subject);
     }
 }
 
@@ -116,7 +113,7 @@ function namesCredential(name: string): boolean {
 /** Words that precede `key` in the names of headers with keys: `x-api-key`, `x-access-key`. */
 const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription x'.split(' '));
 
-function checkHeaderValue(name: string, value: unknown, at: Path, report: Report, { body, extracted }: Sending): void {
+function checkHeaderValue(name: string, value: unknown, at: Path, { draft, report, sendsBody, bodyFormat }: Subject): void {
     if (typeof value !== 'string') {
         report.add(at, 'INVALID_TYPE', 'The value of a header has to be a text.');
         return;
@@ -130,10 +127,10 @@ function checkHeaderValue(name: string, value: unknown, at: Path, report: Report
     if (value.includes('{') && /\{[A-Za-z_][A-Za-z0-9_]*\}/.test(value)) {
         report.refuse(at, 'A header takes no placeholders but {prepare.name}; all else is sent exactly as written.');
     }
-    for (const extract of new Set(preparedIn(value))) checkExtracted(extract, extracted, at, report);
+    for (const extract of new Set(preparedIn(value))) checkExtracted(extract, extractedBy(draft), at, report);
     // The scan needs the name: the value of `x-service: key=…` alone may look like a word. A refused name is reported alone.
     if (!report.has(at, 'FORBIDDEN_FIELD')) reportSecret(at, 'This header', `${name}: ${value.slice(0, 200)}`, report);
-    if (name === 'content-type') checkContentType(value, at, report, body);
+    if (name === 'content-type') checkContentType(value, at, report, sendsBody ? bodyFormat : undefined);
 }
 
 function checkContentType(value: string, at: Path, report: Report, body: BodyFormat | undefined): void {

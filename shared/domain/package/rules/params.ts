@@ -1,5 +1,6 @@
 import { isFileSchema } from '../../fetch/files.ts';
 import { type Placed, unsendableType } from '../../fetch/param-place.ts';
+import { extractOf } from '../../fetch/prepared-values.ts';
 import { jsonProblem } from '../../json/json-bounds.ts';
 import { countNodes, MAX_PARAM_NODES } from '../../json/schema/count-nodes.ts';
 import { isSimple } from '../../json/schema/simple.ts';
@@ -23,7 +24,8 @@ export function checkPlaceholders({ draft, at, report, params }: Subject): void 
     const extracted = extractedBy(draft);
     const pathParams = new Set(params.filter((param) => param.draft.source === 'path').map((param) => param.draft.name));
     for (const name of placeholders) {
-        if (name.startsWith('prepare.')) checkExtracted(name.slice('prepare.'.length), extracted, [...at, 'url'], report);
+        const extract = extractOf(name);
+        if (extract !== undefined) checkExtracted(extract, extracted, [...at, 'url'], report);
         else if (!pathParams.has(name)) {
             report.add(
                 [...at, 'url'],

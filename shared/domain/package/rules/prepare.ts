@@ -1,4 +1,4 @@
-import { EXTRACT_NAME, preparedIn } from '../../fetch/prepared-values.ts';
+import { EXTRACT_NAME, extractOf, preparedIn } from '../../fetch/prepared-values.ts';
 import { isObject } from '../../json/schema/structure.ts';
 import { MAX_EXTRACTS } from './bounds.ts';
 import { expressionFault } from './expressions.ts';
@@ -8,7 +8,7 @@ import { selectorFault } from './selectors.ts';
 import type { EndpointDraft, ParamDraft, StepDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
 import { PROTOTYPE_KEYS } from './tree.ts';
-import { checkUrl, placeholdersOf } from './urls.ts';
+import { checkUrlTemplate, placeholdersOf } from './urls.ts';
 
 /** The steps that could be read, each with its path in the package. */
 export function stepsOfDraft({ prepare }: EndpointDraft, at: Path): { draft: StepDraft; at: Path }[] {
@@ -31,7 +31,7 @@ export function checkPrepare(subject: Subject): void {
     for (const [place, step] of steps.entries()) {
         const { url, form, extract } = step.draft;
         if (url !== undefined) {
-            checkUrl(url, [...step.at, 'url'], report, urls, { placeholders: true });
+            checkUrlTemplate(url, [...step.at, 'url'], report, urls, { placeholders: true });
             checkStepPlaceholders(subject, url, known, [...step.at, 'url']);
         }
         if (form !== undefined) {
@@ -48,8 +48,9 @@ export function checkPrepare(subject: Subject): void {
 function checkStepPlaceholders({ params, report }: Subject, url: string, known: ReadonlySet<string>, at: Path): void {
     const [path = ''] = url.split('?', 1);
     for (const name of placeholdersOf(url)) {
-        if (name.startsWith('prepare.')) {
-            checkExtracted(name.slice('prepare.'.length), known, at, report, 'an earlier step');
+        const extract = extractOf(name);
+        if (extract !== undefined) {
+            checkExtracted(extract, known, at, report, 'an earlier step');
             continue;
         }
         const param = params.find(({ draft }) => draft.name === name && (draft.source === 'path' || draft.source === 'query'))?.draft;
@@ -131,8 +132,8 @@ function checkPreparedForm({ draft, at, report }: Subject): void {
 /** In a body, `"{prepare.name}"` stands for an extracted value, so no body param may have such a name. */
 function checkNames({ params, at, report, draft, bodyFormat }: Subject, known: ReadonlySet<string>): void {
     for (const { draft: param, at: place } of params) {
-        const isTaken = param.source === 'body' && param.name?.startsWith('prepare.') === true && known.has(param.name.slice(8));
-        if (isTaken)
+        const extract = extractOf(param.name ?? '');
+        if (param.source === 'body' && extract !== undefined && known.has(extract))
             report.add([...place, 'name'], 'DUPLICATE_NAME', 'A value of this name is extracted by prepare; call the param otherwise.');
     }
     if (typeof draft.body !== 'string' || bodyFormat === 'json' || preparedIn(draft.body).length === 0 || known.size === 0) return;

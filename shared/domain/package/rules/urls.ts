@@ -1,4 +1,5 @@
 import { isOnDomain } from '../../site/site-name.ts';
+import { splitOnce } from '../../text/split-once.ts';
 import { type Path, quoted, type Report } from './report.ts';
 
 /** The allowed targets of a package: its domain (absent if `site` is invalid) and the ports that EGRESS_ALLOW contains. */
@@ -27,19 +28,15 @@ function checkParts(template: string, at: Path, report: Report): void {
             'TOO_COMPLEX',
             `A URL has at most ${MAX_PLACEHOLDERS} placeholders, repeated ones included; here are ${placeholders}.`,
         );
-    const pairs = template.slice(pathEnd(template)).split('&').length;
+    const [, query = ''] = splitOnce(template, '?');
+    const pairs = query.split('&').length;
     if (pairs > MAX_PAIRS) report.add(at, 'TOO_COMPLEX', `The query of a URL has at most ${MAX_PAIRS} pairs; here are ${pairs}.`);
-}
-
-function pathEnd(template: string): number {
-    const mark = template.indexOf('?');
-    return mark === -1 ? template.length : mark;
 }
 
 const PLACEHOLDER = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
 /** The rules for URLs (docs/api.md, "Schema packages"). Placeholders are in path and query only, hosts on the site's domain. */
-export function checkUrl(
+export function checkUrlTemplate(
     template: string,
     at: Path,
     report: Report,
@@ -57,8 +54,8 @@ export function checkUrl(
     // With these faults, the parser would find another host than a person reads.
     if (faults.some((fault) => fault.hidesHost)) return;
     checkParts(template, at, report);
-    const url = parseFilled(template);
-    if (url === undefined) {
+    const url = URL.parse(fill(template));
+    if (url === null) {
         report.refuse(at, 'This is not a valid URL.');
         return;
     }
@@ -112,10 +109,6 @@ function isDotSegment(segment: string): boolean {
 }
 
 /** Replaces placeholders by letters that need no encoding, so that only the literal part is checked. */
-function parseFilled(template: string): URL | undefined {
-    return URL.parse(fill(template)) ?? undefined;
-}
-
 function fill(template: string): string {
     return template.replaceAll(PLACEHOLDER, 'P');
 }
