@@ -1,32 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import type { Consumer } from '../shared/coordination/queue/queue.ts';
-import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/fetch-job.ts';
-import { registrableDomain } from '../shared/domain/site/site-name.ts';
 import { newId } from '../shared/domain/text/ids.ts';
-import type { Endpoint } from '../shared/domain/types.ts';
 import { connect } from '../shared/health/connect.ts';
-import { isOutage } from '../shared/platform/pg-errors.ts';
-import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
 import { startReadingDocuments } from './apps/read-documents.ts';
 import { startClaimChecks } from './claims/check-claims.ts';
 import { startConsents } from './credentials/consents.ts';
-import { type CallCredential, createCallCredential, type Opened } from './credentials/credential.ts';
-import { createGrants, type Grants } from './credentials/grants.ts';
+import { createGrants } from './credentials/grants.ts';
 import { createGuardedFetch } from './credentials/guarded-fetch.ts';
 import { createConnector, type EgressConnector, egressRules } from './egress.ts';
+import { createFetchTools } from './fetch-tools.ts';
 import { startEmbedding } from './index/embed-endpoints.ts';
 import { startIndexing } from './index/index-endpoints.ts';
 import { startJobs } from './jobs/job-turns.ts';
 import { startMonitors } from './monitors/watch-monitors.ts';
-import { createPaces } from './pace.ts';
 import { recordDeath } from './record-death.ts';
 import { every, openDueLooks } from './repeat.ts';
 import { runFetchJob } from './run-fetch-job.ts';
+import { runTraced } from './run-traced.ts';
 import { createReader } from './select/reader.ts';
 import { startSpreadingEvents } from './spread-events.ts';
-import { createMemoryBudget } from './upstream/memory-budget.ts';
 import { createUpstream, type RequestFigures } from './upstream.ts';
 import { startDeliveries } from './webhooks/deliver.ts';
 
@@ -34,7 +28,6 @@ import { startDeliveries } from './webhooks/deliver.ts';
 const BEAT_MS = 1000;
 const FIRST_BEAT_TRIES = 20;
 const FIRST_BEAT_PAUSE_MS = 50;
-const NOTICE_MS = 60_000;
 
 export interface OpenWorker {
     /** Takes no more jobs, and resolves when the running ones have ended. */
@@ -62,23 +55,14 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
     const tokenFetch = createGuardedFetch(rules, () => userAgent(app.publicUrl()), connector);
     const grants = createGrants(app, tokenFetch);
     const looks = openDueLooks(app, lookMs);
-    const tools = {
-        loadEndpoint: (versionId: number, name: string) => loadEndpoint(app, versionId, name),
-        markSent: (operation: string) => app.credits.markSent(operation),
-        paceFor: createPaces(app.turns, app.log),
-        memoryBudget: createMemoryBudget({ onFull: createFullNotice(app.log) }),
-        upstream,
-        reader,
-        credentialOf: (job: FetchJob, endpoint: Endpoint) => credentialOf(app, grants, job, endpoint),
-        userAgent: () => userAgent(app.publicUrl()),
-    };
+    const tools = createFetchTools(app, { upstream, reader, grants });
     // Connections are opened before the first job, so that it does not wait for them.
     await Promise.all([connect(partsOfJobs(app)), isWarm && reader.start()]);
     let lastLiveAt = Number.NEGATIVE_INFINITY;
     const consumer = app.queue.consume(
         (job, signal, trace, afterwards) => {
             lastLiveAt = performance.now();
-            return runWatched(app, job, trace, (span) => runFetchJob(tools, job, signal, { span, afterwards }));
+            return runTraced(app, job, trace, (span) => runFetchJob(tools, job, signal, { span, afterwards }));
         },
         { concurrency: config.workerConcurrency, onDeath: (job) => recordDeath(app, job) },
     );
@@ -96,7 +80,7 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
     const jobs = startJobs(
         {
             app,
-            send: (job, signal) => runWatched(app, job, undefined, (span) => runFetchJob(tools, job, signal, { span })),
+            send: (job, signal) => runTraced(app, job, undefined, (span) => runFetchJob(tools, job, signal, { span })),
             fleetSlots: createFleetSlots(app),
             paceFor: tools.paceFor,
         },
@@ -158,56 +142,13 @@ function partsOfJobs({ db, credits, secrets, queue }: App): (() => PromiseLike<u
     ];
 }
 
-/** Loads the endpoint of a job, and the domain that its requests stay on; undefined if the version is gone. */
-async function loadEndpoint(
-    { versions }: App,
-    versionId: number,
-    name: string,
-): Promise<{ endpoint: Endpoint; registrable: string } | undefined> {
-    const version = await versions.load(versionId);
-    const endpoint = version?.endpoints.get(name);
-    const registrable = version === undefined ? undefined : registrableDomain(version.site);
-    return endpoint === undefined || registrable === undefined ? undefined : { endpoint, registrable };
-}
-
-/** The credential of a job. Its value is decrypted only when a request is about to use it. */
-async function credentialOf(
-    { versions, vault, config }: App,
-    grants: Grants,
-    { connection, connectionRevision = 1, versionId }: FetchJob,
-    endpoint: Endpoint,
-): Promise<CallCredential | undefined> {
-    const offer = connection === undefined ? undefined : await versions.load(versionId);
-    if (connection === undefined || offer === undefined) return undefined;
-    const open = async (): Promise<Opened | undefined> => {
-        const found = await vault.open(connection, connectionRevision);
-        if (found === undefined) return undefined;
-        const { connection: kept, secret } = found;
-        if (!('grant' in secret)) return { connection: kept, secret };
-        const { accessToken = '', refreshToken, clientSecret } = await grants.fresh(kept, secret.grant);
-        const also = [refreshToken, clientSecret].filter((text) => text !== undefined);
-        return { connection: kept, secret: { value: accessToken }, also };
-    };
-    return createCallCredential({ open, offer, endpoint, rules: { hosts: config.egressHosts } });
-}
-
 /** The slots of all live workers, read at most once a second. */
 function createFleetSlots({ fleet, config }: App): () => Promise<number> {
-    let known = { slots: Promise.resolve(config.workerConcurrency), at: Number.NEGATIVE_INFINITY };
+    const isDue = every(BEAT_MS);
+    let slots = Promise.resolve(config.workerConcurrency);
     return () => {
-        if (performance.now() - known.at > BEAT_MS) {
-            const slots = fleet.slots().catch(() => config.workerConcurrency);
-            known = { slots, at: performance.now() };
-        }
-        return known.slots;
-    };
-}
-
-/** Logs that large answers are waiting, at most once a minute. */
-function createFullNotice(log: App['log']): () => void {
-    const isNoticeDue = every(NOTICE_MS);
-    return () => {
-        if (isNoticeDue()) log.warn({ part: 'worker' }, 'large answers wait: the memory budget of this worker is full');
+        if (isDue()) slots = fleet.slots().catch(() => config.workerConcurrency);
+        return slots;
     };
 }
 
@@ -219,48 +160,5 @@ async function untilReported(report: () => Promise<void>): Promise<void> {
         } catch {
             await pause(FIRST_BEAT_PAUSE_MS);
         }
-    }
-}
-
-/**
- * Runs a job with one log line and one span. A bug is logged with its stack, and the caller gets INTERNAL; where the database does not
- * answer, SERVICE_UNAVAILABLE.
- * @param trace trace context of the caller, if the API traces
- */
-async function runWatched(
-    app: App,
-    job: FetchJob,
-    trace: string | undefined,
-    run: (span: Span) => Promise<FetchOutcome>,
-): Promise<FetchOutcome> {
-    const began = performance.now();
-    const { operation, requestId, site, endpoint } = job;
-    const span = app.tracing.begin('job', {
-        kind: 'consumer',
-        parent: trace,
-        traits: {
-            'routebook.operation': operation,
-            'routebook.request_id': requestId,
-            'routebook.site': site,
-            'routebook.endpoint': endpoint,
-            'routebook.run': job.run,
-        },
-    });
-    const fields = { operation, request_id: requestId, site, endpoint, trace_id: span.traceId };
-    try {
-        const outcome = await run(span);
-        if (!outcome.ok) span.fail(outcome.code);
-        const duration_ms = Math.round(performance.now() - began);
-        app.log.info({ ...fields, outcome: outcome.ok ? 'success' : outcome.code, duration_ms }, 'job done');
-        return outcome;
-    } catch (error) {
-        const isOut = isOutage(error);
-        if (isOut) app.log.warn({ ...fields, err: error }, 'a job failed, since the database does not answer');
-        else app.log.error({ ...fields, err: error }, 'a job failed with an unexpected error');
-        const code = isOut ? 'SERVICE_UNAVAILABLE' : 'INTERNAL';
-        span.fail(code);
-        return { ok: false, code };
-    } finally {
-        span.end();
     }
 }

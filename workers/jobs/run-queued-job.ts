@@ -1,22 +1,19 @@
 import type { App } from '../../shared/app.ts';
-import type { Lease, TakeOrder } from '../../shared/coordination/limits/limits.ts';
-import { type RateWindow, sharesSlotsOfFree, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { canRoleHave } from '../../shared/domain/accounts/roles.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
-import { jobShareOf, jobSlotsOf, jobsOfWindow, MAX_RESULT_BYTES, STORED_RESULT_BYTES } from '../../shared/domain/jobs/bounds.ts';
+import { MAX_RESULT_BYTES, STORED_RESULT_BYTES } from '../../shared/domain/jobs/bounds.ts';
 import { nextStep } from '../../shared/domain/jobs/next-step.ts';
 import type { PausedReason, WaitingFor } from '../../shared/domain/jobs/states.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
-import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, admitFresh } from '../../shared/fetch/admit.ts';
 import { asResult, storedText } from '../../shared/fetch/answer-text.ts';
-import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
+import { timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { holdOrder, insufficientCredits } from '../../shared/fetch/hold.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { fetchJobOf, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
+import { fetchJobOf, passCircuit } from '../../shared/fetch/run-job.ts';
 import { recordStored } from '../../shared/fetch/settle.ts';
 import { findStored, resultKeyOf } from '../../shared/fetch/stored-results.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -28,41 +25,16 @@ import { type ClaimedJob, storedBytes } from '../../shared/store/jobs/claims.ts'
 import { endUnstarted, endWithStored } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealResult } from '../../shared/store/jobs/sealed.ts';
-import type { PaceFor } from '../pace.ts';
+import { checkLimits, countJob, type LimitTools, leaseOf } from './job-limits.ts';
+import { NotYet, WAIT_MS, type Waiting } from './not-yet.ts';
 import { boundOutcome, factsOf, idOf, type Sent, sealRefusal, settleJob } from './settle-job.ts';
 import type { Attempts, Slice } from './slice.ts';
 
 /** The worker's functions that a job uses. */
-export interface JobTools {
-    app: App;
+export interface JobTools extends LimitTools {
     attempts: Attempts;
     send(job: FetchJob, signal: AbortSignal): Promise<FetchOutcome>;
-    fleetSlots(): Promise<number>;
-    paceFor: PaceFor;
 }
-
-/** Why a job waits and for how long. `waitingFor` is null if a store is unavailable. */
-export interface Waiting {
-    waitingFor: WaitingFor | null;
-    afterMs: number;
-    /** The job waits for a slot of the account or the site. Another job may free one earlier. */
-    isForSlot?: boolean;
-}
-
-/** The job cannot start yet and waits again. Without `waiting`, it was cancelled or given to another worker. */
-class NotYet extends Error {
-    readonly waiting: Waiting | undefined;
-
-    constructor(waiting: Waiting | undefined) {
-        super('the job must wait');
-        this.waiting = waiting;
-    }
-}
-
-/** Milliseconds until the next attempt, by what the job waits for. */
-const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, changed: 100 };
-/** The longest pause between two attempts while a rate limit is exhausted. */
-const MAX_LIMITS_MS = 5000;
 
 /** Why a job waits, by the code that a fetch would get. */
 const WAITS: Readonly<Record<string, WaitingFor>> = {
@@ -108,7 +80,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         // Credits are checked before the rate limits, so that these count an attempt once, however often it waits for credits.
         await needCredits(app, slice, job, order.caller, admitted);
         const lease = await leaseOf(tools, order, admitted);
-        const turn = await count(tools, order.caller, admitted, lease);
+        const turn = await countJob(tools, order.caller, admitted, lease);
         let sent: Sent;
         try {
             const hold = await attempts.begin({ ...idOf(job), order: holdOrder(order, admitted, { isChecked: true }) });
@@ -128,12 +100,12 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
 }
 
 async function whyNotStarted(app: App, { batchId }: Pick<ClaimedJob, 'batchId'>, reason: NotStarted): Promise<NotYet> {
-    if (reason === 'credits') return new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.credits });
-    if (reason === 'stale') return new NotYet({ waitingFor: null, afterMs: LOOKS_MS.changed });
+    if (reason === 'credits') return new NotYet({ waitingFor: 'credits', afterMs: WAIT_MS.credits });
+    if (reason === 'stale') return new NotYet({ waitingFor: null, afterMs: WAIT_MS.changed });
     if (reason === 'gone' || batchId === null) return new NotYet(undefined);
     if (reason === 'paused') return new NotYet({ waitingFor: null, afterMs: 0 });
     // Other items of the batch may release credits.
-    if (reason.limit.held > 0) return new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.limits });
+    if (reason.limit.held > 0) return new NotYet({ waitingFor: 'credits', afterMs: WAIT_MS.limits });
     return new NotYet(await pausedFor(app, batchId, 'max_credits'));
 }
 
@@ -182,7 +154,7 @@ async function needSpace({ db }: App, slice: Slice, { accountId, plan }: Caller)
     const max = STORED_RESULT_BYTES[plan];
     if ((await slice.storedBytes(accountId)) < max) return;
     await makeSpace(db, accountId, max - MAX_RESULT_BYTES);
-    if ((await storedBytes(db, accountId)) >= max) throw new NotYet({ waitingFor: 'storage', afterMs: LOOKS_MS.storage });
+    if ((await storedBytes(db, accountId)) >= max) throw new NotYet({ waitingFor: 'storage', afterMs: WAIT_MS.storage });
 }
 
 /** Whether a stored result that the account already paid for answers the job. */
@@ -222,79 +194,6 @@ function expectedHold({ unit, maxUnits }: Admitted['price'], { available, held }
     return held > 0 || available < unit ? undefined : Math.floor(available / unit) * unit;
 }
 
-/** Reserves one slot of the account and a quarter of the site's share for live calls. */
-async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: FetchOrder, { found }: Admitted): Promise<Lease> {
-    const share = found.siteConcurrency ?? Math.max(2, Math.floor((await fleetSlots()) / 2));
-    return {
-        operation,
-        account: caller.accountId,
-        concurrency: jobSlotsOf(caller.figures.concurrency),
-        site: found.registrable,
-        share: jobShareOf(share),
-        isFree: sharesSlotsOfFree(caller),
-        expiresAt: times.deadlineAt + LEASE_GRACE_MS,
-    };
-}
-
-/**
- * Takes the slots and counts the job in the rate limits. If the site has a pace, takes a turn that is free now between both: a turn is lost
- * without a slot, and an attempt counts once, however often it waits for a turn.
- * @returns the host whose turn was taken @throws NotYet, Refusal SERVICE_UNAVAILABLE
- */
-async function count(
-    { app, paceFor }: JobTools,
-    caller: Caller,
-    { found, connection }: Admitted,
-    lease: Lease,
-): Promise<string | undefined> {
-    const windows = windowsOfJobs(caller.figures);
-    const pace = paceOf(found, 0);
-    const [host] = hostsOfEndpoint(found.endpoint);
-    if (pace === undefined || host === undefined) {
-        await takeLimits(app, caller, { windows, lease });
-        return undefined;
-    }
-    await checkLimits(app, caller);
-    await takeLimits(app, caller, { windows: [], lease });
-    try {
-        const asked = { pace, queued: {}, connection: connection?.connectionId };
-        const { granted, waitMs } = await paceFor(found.registrable, asked).turn(host, 0);
-        if (!granted) throw new NotYet({ waitingFor: 'site', afterMs: waitMs });
-        await takeLimits(app, caller, { windows });
-        return host;
-    } catch (error) {
-        await app.limits.end(lease);
-        throw error;
-    }
-}
-
-async function takeLimits({ limits }: App, { accountId }: Caller, asked: Pick<TakeOrder, 'windows' | 'lease'>): Promise<void> {
-    const verdict = await limits.take({ identity: `account:${accountId}`, ...asked });
-    if (verdict.ok) return;
-    const waitingFor = verdict.reason === 'share' ? 'site' : 'limits';
-    if (verdict.reason === 'free') throw new NotYet({ waitingFor, afterMs: LOOKS_MS.limits });
-    if (verdict.reason !== 'window') throw new NotYet({ waitingFor, afterMs: 0, isForSlot: true });
-    throw new NotYet({ waitingFor, afterMs: untilNextLook(verdict.retryAfter) });
-}
-
-/** Checks the same limits without counting and without the site's share. @throws NotYet, Refusal SERVICE_UNAVAILABLE */
-async function checkLimits({ limits }: App, { accountId, figures }: Caller): Promise<void> {
-    const { windows, inFlight } = await limits.peek(`account:${accountId}`, windowsOfJobs(figures), accountId);
-    const full = windows.filter(({ remaining }) => remaining === 0).map(({ resetsIn }) => resetsIn);
-    if (full.length > 0) throw new NotYet({ waitingFor: 'limits', afterMs: untilNextLook(Math.max(...full)) });
-    if (inFlight >= jobSlotsOf(figures.concurrency)) throw new NotYet({ waitingFor: 'limits', afterMs: 0, isForSlot: true });
-}
-
-/** A fifth of each rate limit is reserved for live calls. */
-function windowsOfJobs(figures: Caller['figures']): RateWindow[] {
-    return windowsOf(figures).map((window) => ({ ...window, limit: jobsOfWindow(window.limit) }));
-}
-
-/** Milliseconds until the next try. @param seconds until the full window ends */
-function untilNextLook(seconds: number): number {
-    return Math.max(LOOKS_MS.limits, Math.min(seconds * 1000, MAX_LIMITS_MS));
-}
-
 /** Handles an error before anything was sent: the job waits again, or ends with the refusal. */
 async function waitOn({ app, attempts }: JobTools, job: ClaimedJob, error: unknown): Promise<Waiting | undefined> {
     if (!(error instanceof Refusal || error instanceof NotYet)) {
@@ -314,7 +213,7 @@ async function waitOn({ app, attempts }: JobTools, job: ClaimedJob, error: unkno
 /** How a job waits after a temporary refusal; undefined if the refusal ends it. */
 function waitAfter(refusal: Refusal): Waiting | undefined {
     const waitingFor = WAITS[refusal.code] ?? null;
-    if (waitingFor === 'credits') return { waitingFor, afterMs: LOOKS_MS.credits };
+    if (waitingFor === 'credits') return { waitingFor, afterMs: WAIT_MS.credits };
     const step = nextStep({ ...factsOf(refusal), effect: 'read', isFinal: false, failures: Number.POSITIVE_INFINITY }, 0);
     return step.step === 'wait' ? { waitingFor, afterMs: step.afterMs } : undefined;
 }

@@ -1,6 +1,7 @@
 import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { type ClaimedJob, renewLeases } from '../../shared/store/jobs/claims.ts';
-import { type JobTools, runQueuedJob, type Waiting } from './run-queued-job.ts';
+import type { Waiting } from './not-yet.ts';
+import { type JobTools, runQueuedJob } from './run-queued-job.ts';
 import { openSlice, type Slice } from './slice.ts';
 
 /** How often leases are renewed. A job that waits for a slot waits no longer than this. */
