@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { essenceOf } from './decode.ts';
+import { essenceOf } from './content-type.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
 /** Largest answer of type `binary` (docs/api.md, "Schema packages"). */

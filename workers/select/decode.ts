@@ -1,6 +1,6 @@
 import type { ResponseType } from '../../shared/domain/types.ts';
+import { readContentType } from './content-type.ts';
 import { decodeKorean } from './korean.ts';
-import { isPacked, unpackedStart } from './unpack.ts';
 
 /** A body, and the signs of its encoding. */
 export interface Undecoded {
@@ -9,37 +9,6 @@ export interface Undecoded {
     type: ResponseType;
     /** `response.charset` of the endpoint, a known label. */
     charset?: string | undefined;
-}
-
-/**
- * The type of a body: from the package, else from the Content-Type, else from its first bytes. Many sites label JSON as text, a script or
- * HTML. If the endpoint selects from the body, a body that begins like JSON is JSON. The Content-Type of a file of gzip does not name the
- * type of its content.
- */
-export function typeOfBody(
-    body: Uint8Array,
-    contentType: string | undefined,
-    { wanted, isTakenApart }: { wanted: ResponseType | undefined; isTakenApart: boolean },
-): ResponseType {
-    if (wanted !== undefined) return wanted;
-    const declared = typeOf(readContentType(contentType).essence);
-    if (declared !== undefined && (declared === 'json' || !isTakenApart)) return declared;
-    const content = unpackedStart(body);
-    if (declared === 'html') return beginsLikeJson(content) ? 'json' : declared;
-    const guessed = isTakenApart && isGuarded(content) ? 'json' : guessType(content);
-    return guessed === 'json' || isPacked(body) ? guessed : (declared ?? guessed);
-}
-
-/**
- * The type of a page of a `prepare` step, for which packages declare no type. A page with a form is HTML. JSON is recognized even though
- * many sites label it as HTML.
- * @returns undefined if the Content-Type decides as usual
- */
-export function typeOfStep(body: Uint8Array, contentType: string | undefined, { hasForm }: { hasForm: boolean }): ResponseType | undefined {
-    if (hasForm) return 'html';
-    const { essence } = readContentType(contentType);
-    if (/^(?:application|text)\/(?!xhtml)(?:[\w.-]+\+)?xml$/.test(essence)) return 'xml';
-    return essence === 'text/html' && guessType(unpackedStart(body)) === 'json' ? 'json' : undefined;
 }
 
 /**
@@ -76,115 +45,11 @@ function knownEncoding(label: string | undefined): string | undefined {
     return undefined;
 }
 
-/** The prefixes that sites put before JSON, so that no script can load it. */
-const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s*;|throw\s*1\s*;(?:\s*<[^>\n]{0,50}>)?|\{\}\s*&&)\s*/;
-
-/** A variable or function of a script: `cb`, `jQuery.cb_1`, `window["cb"]`. */
-const NAME = String.raw`[A-Za-z_$](?:[\w$.]|\[(?:"[\w$.-]{1,100}"|'[\w$.-]{1,100}'|\d{1,9})\]){0,100}`;
-
-/** The beginning of a JSONP call, before which Express and others write a comment, or of JSON in parentheses; some catch its errors. */
-const CALLBACK = new RegExp(
-    String.raw`^[\s;]*(?:\/\*[^*]{0,100}\*\/\s*)?(?:try\s*\{\s*)?(?:(?:typeof\s+${NAME}\s*===?\s*['"]function['"]|${NAME})\s*&&\s*)?(?:${NAME}\s*)?\(`,
-);
-
-/** What follows the parenthesis that ends such a call: nothing, the end of `try`, or a comment. */
-const CALL_REST = /^[\s;]*(?:\}\s*catch\s*\(\s*(?:\w+\s*)?\)\s*\{[^{}]{0,50}\}[\s;]*|\/\/[^\n]{0,100}\s*|\/\*[^*]{0,100}\*\/\s*)?$/;
-
-/** The part of a call that is searched for its end, in characters. */
-const MAX_REST = 300;
-
-/** The beginning of a script that assigns an object or a list to a variable. */
-const ASSIGNMENT = new RegExp(String.raw`^\s*(?:(?:var|let|const)\s+)?${NAME}\s*=\s*(?=[[{])`);
-
-/**
- * The JSON in a text, without a prefix that guards it (`)]}'`), a function call around it (JSONP), or a variable that it is assigned to.
- * Nor is it preceded by further byte order marks, which files of PHP bring along, or followed by the NULs of programs in C.
- */
-export function jsonIn(answer: string): string {
-    const text = plainIn(answer);
-    const guard = GUARD.exec(text)?.[0];
-    if (guard !== undefined) return text.slice(guard.length);
-    const assignment = ASSIGNMENT.exec(text)?.[0];
-    const callback = assignment ?? CALLBACK.exec(text)?.[0];
-    if (callback === undefined) return text;
-    if (assignment !== undefined) return text.slice(assignment.length).trimEnd().replace(/;$/, '');
-    return text.slice(callback.length, endOfCall(text)) || text;
-}
-
-/** The place of the parenthesis that ends a call; 0 if the text does not end with a call. */
-function endOfCall(text: string): number {
-    const from = Math.max(0, text.length - MAX_REST);
-    for (let end = text.lastIndexOf(')'); end > from; end = text.lastIndexOf(')', end - 1))
-        if (CALL_REST.test(text.slice(end + 1))) return end;
-    return 0;
-}
-
-function plainIn(text: string): string {
-    let start = 0;
-    let end = text.length;
-    while (text[start] === '\ufeff') start++;
-    while (end > start && text[end - 1] === '\0') end--;
-    return text.slice(start, end);
-}
-
-/** The media type of a Content-Type in lower case, without its parameters. */
-export function essenceOf(header: string | undefined): string | undefined {
-    const { essence } = readContentType(header);
-    return essence === '' ? undefined : essence;
-}
-
-/** Proxies join the types of several headers with commas. The last one counts (WHATWG, "Fetch"), with the charset of an equal one. */
-function readContentType(header = ''): { essence: string; charset: string | undefined } {
-    const read: ReturnType<typeof readContentType> = { essence: '', charset: undefined };
-    for (const part of header.split(',')) {
-        const [written = ''] = part.split(';', 1);
-        const essence = written.trim().toLowerCase();
-        const found = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(part);
-        const isType = /^[^\s/]+\/[^\s/]+$/.test(essence) && essence !== '*/*';
-        read.charset = found?.[1] ?? found?.[2] ?? (isType && essence !== read.essence ? undefined : read.charset);
-        if (isType) read.essence = essence;
-    }
-    return read;
-}
-
-function typeOf(essence: string): ResponseType | undefined {
-    if (essence === '') return undefined;
-    if (/^(?:application|text)\/(?:x-)?json$/.test(essence) || essence.endsWith('+json')) return 'json';
-    if (essence === 'text/html' || essence === 'application/xhtml+xml') return 'html';
-    return 'text';
-}
-
-function guessType(body: Uint8Array): ResponseType {
-    const start = startOf(body, 256).trimStart();
-    if (start === '' || beginsLikeJson(body)) return 'json';
-    return start.startsWith('<') ? 'html' : 'text';
-}
-
-function beginsLikeJson(body: Uint8Array): boolean {
-    return /^\s*[[{]/.test(startOf(body, 256));
-}
-
-/** Whether a body begins like JSON in a script, or with a prefix that guards JSON. */
-function isGuarded(body: Uint8Array): boolean {
-    const start = startOf(body, 512);
-    return [GUARD, CALLBACK, ASSIGNMENT].some((beginning) => beginning.test(start));
-}
-
-/** The first bytes of a body as text, behind the blank lines that PHP leaves. Only its ASCII characters count. */
-function startOf(body: Uint8Array, bytes: number): string {
-    const from = Math.max(
-        0,
-        body.subarray(0, READ).findIndex((byte) => byte > SPACE),
-    );
-    return new TextDecoder(bomOf(body) ?? 'latin1').decode(body.subarray(from, from + bytes));
-}
-
-const SPACE = 0x20;
-
 /** The part of a body that is searched for its beginning and its charset, in bytes. */
-const READ = 64 * 1024;
+export const SEARCHED_BYTES = 64 * 1024;
 
-function bomOf(body: Uint8Array): string | undefined {
+/** The encoding that a byte order mark names. */
+export function bomOf(body: Uint8Array): string | undefined {
     if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return 'utf-8';
     if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
     if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be';
@@ -223,7 +88,7 @@ const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/
  * within the first 1,024 bytes, but browsers obey a later one, too.
  */
 function metaCharset(body: Uint8Array): string | undefined {
-    const head = Buffer.from(body.subarray(0, READ)).toString('latin1').replaceAll(NO_MARKUP, '');
+    const head = Buffer.from(body.subarray(0, SEARCHED_BYTES)).toString('latin1').replaceAll(NO_MARKUP, '');
     for (const rest of head.split(META, MAX_METAS + 1).slice(1)) {
         const [written = ''] = ATTRIBUTES.exec(rest) ?? [];
         const attributes = new Map<string, string>();

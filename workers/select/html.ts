@@ -2,7 +2,7 @@ import { type CheerioAPI, load } from 'cheerio';
 import TurndownService from 'turndown';
 import { loginSign } from '../../shared/domain/fetch/login-words.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
-import { essenceOf } from './decode.ts';
+import { essenceOf } from './content-type.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import type { NextFound, ParseBody } from './parse-page.ts';
 import { runSelector, selectHtml } from './select-html.ts';

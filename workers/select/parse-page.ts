@@ -5,12 +5,14 @@ import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Extract, Json, JsonObject, ResponseType } from '../../shared/domain/types.ts';
 import { isEmptyAnswer, type Page } from '../upstream/answers.ts';
 import { fileAsJson } from './binary.ts';
+import { essenceOf } from './content-type.ts';
 import { readCsv } from './csv.ts';
-import { decode, essenceOf, isUtf8, jsonIn, type Undecoded } from './decode.ts';
+import { decode, isUtf8, type Undecoded } from './decode.ts';
 import { eventsAsJson } from './event-stream.ts';
 import { cannotSelect } from './invalid-response.ts';
 import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
 import { linesAsJson } from './json-lines.ts';
+import { jsonIn } from './script-json.ts';
 import { typedBy } from './typed-by-schema.ts';
 
 /** A page of the site, serializable for another process. */
