@@ -58,32 +58,12 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     const text = rest.replaceAll(/(?<=\p{L})['’]s\b/gu, '').replaceAll(/(?<!\S)\S*?\p{N}\S*/gu, ' ');
     const words = wordsOf(withoutAccents(text));
     const stems = stemsOf(text).map((stem) => corrected.get(stem) ?? stem);
-    const subjects = subjectsIn(words);
-    const tail = tailOf(words);
-    const folded = words.map(foldCase);
-    // In "need books", the verb is no question, as it is in "need to book".
-    const begin = folded.findIndex((word, place) => !ASKING.has(word) || (word === 'need' && folded[place + 1] !== 'to'));
+    const sentence: Sentence = { words, subjects: subjectsIn(words), tail: tailOf(words) };
+    const begin = beginOf(words);
     const units = unitsOf(stems, dictionary, 'task');
-    const read = units.map(({ stems: own, ideas, isPhrase, place }, index): TaskPart => {
-        const [stem = ''] = own;
-        const written = words[place] ?? '';
-        const isFirst = place === begin && units.slice(0, index).every((before) => !before.isPhrase);
-        const act = isFirst && !isPhrase && actOf(words, place, dictionary);
-        if (act === 'change') return { stem: undefined, ideas: [MARKS.write], kind: 'act' };
-        if (act === 'work') return { stem, ideas, kind: 'act' };
-        const isVerb = !isPhrase && dictionary.little.has(stem) && BEFORE_VERBS.has(foldCase(words[place - 1] ?? ''));
-        const kinds = new Set(isVerb ? [] : ideas.map((idea) => dictionary.kinds.get(idea) ?? 'what'));
-        const isName = place > 0 && /^\p{Lu}/u.test(written) && !corrected.has(stem);
-        const kind = kindOf(kinds, { isLittle: !isPhrase && dictionary.little.has(stem), isName });
-        return {
-            stem: isPhrase ? undefined : stem,
-            ideas: isVerb ? [] : ideas,
-            kind,
-            ...(subjects.has(place) ? { isSubject: true } : {}),
-            ...(place >= tail ? { isTail: true } : {}),
-            ...(dictionary.english.has(stem) && !isName ? { isEnglish: true } : {}),
-            ...(!isPhrase && !isVerb && isCovered(stem, ideas, dictionary) ? { isCovered: true } : {}),
-        };
+    const read = units.map((unit, index) => {
+        const isFirst = unit.place === begin && units.slice(0, index).every((before) => !before.isPhrase);
+        return (isFirst && actIn(unit, words, dictionary)) || partOf(unit, sentence, dictionary);
     });
     // Longer stems are not in the index.
     const parts = read.filter(({ stem = '' }) => stem.length <= MAX_WORD);
@@ -101,6 +81,43 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
         hasId: ID.test(rest),
         isOwn: isOwn(words, dictionary),
         given: [...givenIn(units, words), ...namedIn(units, dictionary)],
+    };
+}
+
+/** The index of the first word that is no question. In "need books", the verb is none, as it is in "need to book". */
+function beginOf(words: readonly string[]): number {
+    const folded = words.map(foldCase);
+    return folded.findIndex((word, place) => !ASKING.has(word) || (word === 'need' && folded[place + 1] !== 'to'));
+}
+
+/** A verb that begins a task as its part; undefined if it is no act. */
+function actIn({ stems: [stem], ideas, isPhrase, place }: Unit, words: readonly string[], dictionary: Phrases): TaskPart | undefined {
+    const act = isPhrase ? undefined : actOf(words, place, dictionary);
+    if (act === 'change') return { stem: undefined, ideas: [MARKS.write], kind: 'act' };
+    return act === 'work' ? { stem, ideas, kind: 'act' } : undefined;
+}
+
+interface Sentence {
+    words: readonly string[];
+    /** Indices of words that name a subject. */
+    subjects: ReadonlySet<number>;
+    /** The index of the first preposition. */
+    tail: number;
+}
+
+function partOf({ stems: [stem = ''], ideas, isPhrase, place }: Unit, { words, subjects, tail }: Sentence, dictionary: Phrases): TaskPart {
+    const isLittle = !isPhrase && dictionary.little.has(stem);
+    const isVerb = isLittle && BEFORE_VERBS.has(foldCase(words[place - 1] ?? ''));
+    const kinds = new Set(isVerb ? [] : ideas.map((idea) => dictionary.kinds.get(idea) ?? 'what'));
+    const isName = place > 0 && /^\p{Lu}/u.test(words[place] ?? '');
+    return {
+        stem: isPhrase ? undefined : stem,
+        ideas: isVerb ? [] : ideas,
+        kind: kindOf(kinds, { isLittle, isName }),
+        ...(subjects.has(place) ? { isSubject: true } : {}),
+        ...(place >= tail ? { isTail: true } : {}),
+        ...(dictionary.english.has(stem) && !isName ? { isEnglish: true } : {}),
+        ...(!isPhrase && !isVerb && isCovered(stem, ideas, dictionary) ? { isCovered: true } : {}),
     };
 }
 
@@ -123,7 +140,7 @@ const BEFORE_SUBJECTS = new Set(['about', 'on', 'regarding', 'concerning', 'ment
 const AFTER_SUBJECTS = new Set(['from', 'in', 'at', 'which', 'that', 'who', 'with', 'to', 'for', 'by', 'and', 'is', 'was', 'are']);
 const MAX_SUBJECT = 5;
 /** After these words, `on` introduces a place, not a subject: what is on my list. */
-const IS = new Set(['is', 'are', 'be', 'was', 'were', 'playing', 'turn', 'put', 'switch']);
+const BEFORE_PLACES = new Set(['is', 'are', 'be', 'was', 'were', 'playing', 'turn', 'put', 'switch']);
 
 /** Indices of words that name a subject: the first few after `about`, `on` and the like. */
 function subjectsIn(words: readonly string[]): ReadonlySet<number> {
@@ -131,7 +148,7 @@ function subjectsIn(words: readonly string[]): ReadonlySet<number> {
     let left = 0;
     for (const [place, written] of words.entries()) {
         const word = foldCase(written);
-        if (BEFORE_SUBJECTS.has(word) && !(word === 'on' && IS.has(foldCase(words[place - 1] ?? '')))) left = MAX_SUBJECT;
+        if (BEFORE_SUBJECTS.has(word) && !(word === 'on' && BEFORE_PLACES.has(foldCase(words[place - 1] ?? '')))) left = MAX_SUBJECT;
         else if (AFTER_SUBJECTS.has(word)) left = 0;
         else if (left-- > 0) places.add(place);
     }
@@ -161,12 +178,12 @@ function namedIn(units: readonly Unit[], { kinds }: Phrases): string[] {
 function isOwn(words: readonly string[], { nothing, little }: Phrases): boolean {
     const folded = words.map(foldCase);
     const place = folded.indexOf('my');
-    const before = folded.slice(0, Math.max(0, place));
-    const isFirst = before.every((word) => (nothing.has(word) || little.has(word)) && !BEFORE_OTHERS.has(word));
+    if (place < 0) return false;
+    const isFirst = folded.slice(0, place).every((word) => (nothing.has(word) || little.has(word)) && !BEFORE_OTHERS.has(word));
     const after = folded.slice(place + 1);
     const end = after.findIndex((word) => PREPOSITIONS.has(word) || word === 'to');
     const had = end < 0 ? after : after.slice(0, end);
-    return place >= 0 && isFirst && !OTHERS.has(had[0] ?? '') && had.some((word) => PERSONAL.has(word));
+    return isFirst && !OTHERS.has(had[0] ?? '') && had.some((word) => PERSONAL.has(word));
 }
 
 /** After these words, `my` names where something is, or who does or gets something: how did my member of parliament vote. */
@@ -186,7 +203,7 @@ const PERSONAL = new Set(
     ].flatMap((line) => line.split(' ')),
 );
 
-/** Adds the idea of an author for `by` before a name. */
+/** The idea of an author, for `by` before a name. */
 function authorIn(words: readonly string[], dictionary: Phrases): TaskPart | undefined {
     const isNamed = words.some((word, place) => place > 0 && word === 'by' && /^\p{Lu}/u.test(words[place + 1] ?? ''));
     return isNamed && dictionary.kinds.has(AUTHOR) ? { stem: undefined, ideas: [AUTHOR], kind: 'little', isTail: true } : undefined;

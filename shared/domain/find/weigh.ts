@@ -22,8 +22,6 @@ export interface Search {
     terms: readonly Term[];
     /** The task has no id, so endpoints that need one score slightly lower. */
     isIdUnknown: boolean;
-    /** The task has a value, so endpoints that accept none score slightly lower. */
-    hasValue: boolean;
     /** The task asks for something of the caller's own, which only a site where they have an account knows. */
     isOwn: boolean;
 }
@@ -157,7 +155,6 @@ export function weigh(
             isCovered,
         })),
         isIdUnknown: !hasNumber,
-        hasValue,
         isOwn,
     };
 }
