@@ -1,3 +1,4 @@
+import { isSafeMethod } from '../../shared/domain/package/endpoint.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject, Kind, Method, PackageDocument, PackageParam } from '../../shared/domain/types.ts';
 
@@ -20,7 +21,7 @@ export interface DraftOrder {
 export function draftPackage(order: DraftOrder): PackageDocument {
     const { url, params: queryParams } = splitQuery(order.url);
     const params = [...placeholdersOf(url).map((name) => pathParam(name, order.examples[name])), ...queryParams];
-    const body = order.method === 'GET' || order.method === 'HEAD' ? [] : bodyParams(order, params);
+    const body = isSafeMethod(order.method) ? [] : bodyParams(order, params);
     const all = [...params, ...body];
     const example = exampleOf(all, order.examples);
     return {

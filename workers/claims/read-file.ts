@@ -5,10 +5,10 @@ import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import { readBounded } from '../../shared/platform/read-bounded.ts';
 import { answerHead, type EgressConnector, EgressDenied, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
+import { isRedirect } from '../upstream/redirects.ts';
 
 const TIMEOUT_MS = 6000;
 const HEADER_BYTES = 16 * 1024;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export type FileReader = ReturnType<typeof createFileReader>;
 
@@ -60,8 +60,8 @@ async function get(agent: GuardedAgent, url: URL, userAgent: string, time: CallT
 
 async function read(response: IncomingMessage, url: URL): Promise<Read> {
     const { statusCode = 0, headers } = response;
-    const location = headers.location;
-    if (REDIRECTS.has(statusCode) && location !== undefined) return { moved: parseSiteUrl(location, url.href)?.href ?? '' };
+    const { location } = headers;
+    if (isRedirect(statusCode, location)) return { moved: parseSiteUrl(location, url.href)?.href ?? '' };
     if (statusCode !== 200) return { problem: `answers with status ${statusCode}` };
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') return { problem: 'answers compressed, which was not asked for' };
     const bytes = await readBounded(response, PROOF_FILE_BYTES);

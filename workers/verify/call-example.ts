@@ -4,6 +4,7 @@ import type { GuardState } from '../../shared/coordination/circuits/guard-states
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';
+import { isSafeMethod } from '../../shared/domain/package/endpoint.ts';
 import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import { type Finding, verdictOf } from '../../shared/domain/package/verification.ts';
@@ -98,8 +99,7 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
 /** Why the site may not be called now. */
 function refusedBy({ isBlocked, policy, version }: SiteState, { run, endpoint }: ExampleCall, now: number): FetchOutcome | undefined {
     // The schema's effect is not proven, and a call could turn out to be a write.
-    const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
-    if (isBlocked || (policy?.writes === false && !isPlainRead)) return toRefused('SITE_BLOCKED');
+    if (isBlocked || (policy?.writes === false && !isSafeMethod(endpoint.method))) return toRefused('SITE_BLOCKED');
     if (secondsUntilAllOpen(policy?.hours ?? [], now) > 0) return toRefused('SITE_UNAVAILABLE');
     if (version?.versionId !== run.versionId) return toRefused('VERSION_NOT_FOUND', 'Another version is the latest by now.');
     return undefined;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import { type AuthOffer, changesOfTerms, needOf, termsOf } from '../../shared/domain/package/auth.ts';
+import { isSafeMethod } from '../../shared/domain/package/endpoint.ts';
 import {
     callsOf,
     type ExampleToCall,
@@ -38,8 +39,7 @@ export async function verifySite(
     const lent = offer.auth.length === 0 ? [] : await lentConnections(app.db, { ...run, takesCookies });
     const lentFor = (endpoint: Endpoint) => {
         // A schema may falsely declare a POST as a read, so it is never tested with a lent credential.
-        const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
-        if (!isPlainRead || needOf(endpoint, offer.auth) !== 'required') return undefined;
+        if (!isSafeMethod(endpoint.method) || needOf(endpoint, offer.auth) !== 'required') return undefined;
         return lent.find((one) => fitsTerms(one, offer, endpoint));
     };
     const isLent = (endpoint: Endpoint) => lentFor(endpoint) !== undefined;

@@ -1,5 +1,6 @@
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
+import { isSafeMethod } from '../../../shared/domain/package/endpoint.ts';
 import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/words/identifier.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
@@ -39,7 +40,7 @@ const MAX_PARTS = 300;
 /** Reads the request body of an operation as params and a template. @param taken names of the operation's other params */
 export function readBody(body: JsonObject | undefined, method: string, taken: ReadonlySet<string>, reader: DocumentReader): ReadBody {
     if (body === undefined) return NOTHING;
-    if (method === 'GET' || method === 'HEAD') return without(body, `A ${method} request has no body.`);
+    if (isSafeMethod(method)) return without(body, `A ${method} request has no body.`);
     const content = objectOf(body['content']);
     const types = Object.keys(content);
     const json =

@@ -1,4 +1,5 @@
 import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
+import { isSafeMethod } from '../../../shared/domain/package/endpoint.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import {
     type BodyFormat,
@@ -36,7 +37,7 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
     if (url === undefined) return { ok: false, why: 'Its url_template is no address of the web, or begins with a placeholder.' };
     const body = bodyOf(operation);
     if (body !== undefined && !body.ok) return body;
-    if (body !== undefined && (method === 'GET' || method === 'HEAD'))
+    if (body !== undefined && isSafeMethod(method))
         return { ok: false, why: `A ${method} request has no body, and this one has a template for it.` };
     const isForm = body === undefined ? operation['transport'] === 'http_post_form' : body.format === 'form';
     const headers = headersOf(operation['headers']);

@@ -1,11 +1,12 @@
 import { isExact } from '../json/exact-numbers.ts';
 import { valueIn } from '../json/value-in.ts';
+import { isSafeMethod } from '../package/endpoint.ts';
 import { splitOnce } from '../text/split-once.ts';
 import type { Endpoint, Json, PrepareStep, ResponseType, UpstreamRequest, Values } from '../types.ts';
 import { isSegment } from './param-place.ts';
 import type { PreparedForm } from './prepared-form.ts';
 import { PREPARED_PLACEHOLDER } from './prepared-values.ts';
-import { isBodyless, requestBody } from './request-body.ts';
+import { requestBody } from './request-body.ts';
 import { styledPairs } from './styled-pairs.ts';
 
 /** Encodings that the worker can decode. An answer may have one of them. */
@@ -80,7 +81,7 @@ function formUrl({ action, fields: filled }: PreparedForm, endpoint: Endpoint, v
     const [path, query] = splitOnce(action, '?');
     const names = new Set(endpoint.params.filter(({ name }) => Object.hasOwn(values, name)).map(({ name }) => name));
     const fields = filled.filter(([name]) => !names.has(name)).map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`);
-    const first = isBodyless(endpoint) ? fields : query === undefined || query === '' ? [] : [query];
+    const first = isSafeMethod(endpoint.method) ? fields : query === undefined || query === '' ? [] : [query];
     const pairs = [...first, ...queryPairs(endpoint, values)];
     return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }

@@ -1,4 +1,5 @@
 import { valueIn } from '../json/value-in.ts';
+import { isSafeMethod } from '../package/endpoint.ts';
 import type { Endpoint, Json, JsonObject, ParamStyle, Values } from '../types.ts';
 import { encodeForm, fillTemplate, flatBody } from './body-template.ts';
 import { encodeMultipart, partTypesOf } from './multipart.ts';
@@ -14,7 +15,7 @@ interface RequestBody {
 
 /** The body of a call; undefined if none is sent. A template that no param fills is sent too, unless the body is optional. */
 export function requestBody(endpoint: Endpoint, values: Values, form: PreparedForm | undefined): RequestBody | undefined {
-    if (isBodyless(endpoint)) return undefined;
+    if (isSafeMethod(endpoint.method)) return undefined;
     const { bodyFormat } = endpoint;
     const names = new Set(endpoint.params.filter(({ source }) => source === 'body').map(({ name }) => name));
     const isLeftOut = !endpoint.bodyRequired && [...names].every((name) => valueIn(values, name) === undefined);
@@ -33,10 +34,6 @@ export function requestBody(endpoint: Endpoint, values: Values, form: PreparedFo
     }
     const { bytes, boundary, shown } = encodeMultipart(body, partTypesOf(endpoint));
     return { sent: bytes, shown, contentType: `multipart/form-data; boundary=${boundary}` };
-}
-
-export function isBodyless({ method }: Pick<Endpoint, 'method'>): boolean {
-    return method === 'GET' || method === 'HEAD';
 }
 
 const TEXT_TYPES = { xml: 'application/xml', text: 'text/plain; charset=utf-8', ndjson: 'application/x-ndjson' } as const;

@@ -54,8 +54,13 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
 export const DEFAULT_RESULTS = 'items';
 
 export function sendsBody({ method, body, params }: Endpoint): boolean {
-    if (method === 'GET' || method === 'HEAD') return false;
+    if (isSafeMethod(method)) return false;
     return body !== undefined || params.some(({ source }) => source === 'body');
+}
+
+/** Whether a method is safe (RFC 9110): GET and HEAD, which have no body and change nothing. */
+export function isSafeMethod(method: string | undefined): boolean {
+    return method === 'GET' || method === 'HEAD';
 }
 
 /** Methods that always change something, regardless of the package. */
@@ -68,7 +73,7 @@ export function isWritingMethod(method: Method): boolean {
 
 export function defaultEffect(kind: Kind, method: Method): Effect {
     if (isWritingMethod(method)) return 'write';
-    return method === 'GET' || method === 'HEAD' || kind === 'search' ? 'read' : 'write';
+    return isSafeMethod(method) || kind === 'search' ? 'read' : 'write';
 }
 
 export function defaultBodyFormat(kind: Kind): BodyFormat {

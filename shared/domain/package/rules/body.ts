@@ -3,6 +3,7 @@ import { extractOf } from '../../fetch/prepared-values.ts';
 import { isTextFormat, textPlaceholders } from '../../fetch/text-template.ts';
 import { isObject } from '../../json/schema/structure.ts';
 import type { Json } from '../../types.ts';
+import { isSafeMethod } from '../endpoint.ts';
 import { extractedBy } from './prepare.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import type { Subject } from './subject.ts';
@@ -22,7 +23,7 @@ export function checkBody(subject: Subject): void {
         return;
     }
     const place = [...at, 'body'];
-    if (draft.method === 'GET' || draft.method === 'HEAD') {
+    if (isSafeMethod(draft.method)) {
         report.refuse(place, `A ${draft.method} request has no body: leave the template out, or use another method.`);
     }
     if (subject.bodyFormat === 'form' || subject.bodyFormat === 'multipart') checkFormTemplate(draft.body, place, report);

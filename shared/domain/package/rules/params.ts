@@ -6,6 +6,7 @@ import { countNodes, MAX_PARAM_NODES } from '../../json/schema/count-nodes.ts';
 import { isSimple } from '../../json/schema/simple.ts';
 import { checkJsonSchema } from '../../json/schema.ts';
 import type { JsonSchema } from '../../types.ts';
+import { isSafeMethod } from '../endpoint.ts';
 import { MAX_COMPILED } from './bounds.ts';
 import { headerNameFault } from './headers.ts';
 import { checkExtracted, extractedBy, stepsOfDraft } from './prepare.ts';
@@ -97,7 +98,7 @@ function checkPlace(subject: Subject, param: ParamDraft, at: Path): void {
     const { draft, report, bodyFormat } = subject;
     const { name, source } = param;
     if (source === undefined) return;
-    if (source === 'body' && (draft.method === 'GET' || draft.method === 'HEAD')) {
+    if (source === 'body' && isSafeMethod(draft.method)) {
         report.refuse([...at, 'source'], `A ${draft.method} request has no body: use source query, or another method.`);
     }
     if (source === 'path') {
