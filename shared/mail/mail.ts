@@ -3,6 +3,7 @@ import type { Config } from '../platform/config.ts';
 import type { Db } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
 import type { Secrets } from '../platform/secrets.ts';
+import { createSerialRuns } from '../platform/serial-runs.ts';
 import { tokenOfLink } from '../store/accounts/mail-links.ts';
 import * as mails from '../store/accounts/mails.ts';
 import { mailNews } from './news.ts';
@@ -40,9 +41,11 @@ const MAX_ATTEMPTS = 9;
  */
 export function openPostman({ db, secrets, log, mail, operator, publicUrl, everyMs }: PostmanOptions): Postman {
     const send = mail.smtpUrl === undefined ? undefined : createTransport(mail.smtpUrl, sender);
-    let running: Promise<void> | undefined;
-    let isAgain = false;
     let isClosed = false;
+    const runs = createSerialRuns(
+        () => empty().catch((error: unknown) => log.warn({ part: 'mail', err: error }, 'queued mails could not be read')),
+        () => !isClosed,
+    );
 
     /** Replies go to the sender that the operator set, or else to the operator, since nobody reads the default sender. */
     function sender(): Sender {
@@ -80,31 +83,15 @@ export function openPostman({ db, secrets, log, mail, operator, publicUrl, every
         return text.slice(0, at) + (await tokenOfLink(secrets, linkId)) + text.slice(at + mails.LINK_TOKEN.length);
     }
 
-    function hurry(): Promise<void> {
-        if (running !== undefined) {
-            isAgain = true;
-            return running;
-        }
-        running = empty()
-            .catch((error: unknown) => log.warn({ part: 'mail', err: error }, 'queued mails could not be read'))
-            .then(() => {
-                running = undefined;
-                if (!isAgain || isClosed) return undefined;
-                isAgain = false;
-                return hurry();
-            });
-        return running;
-    }
-
-    const timer = setInterval(() => void hurry(), everyMs);
+    const timer = setInterval(() => void runs.now(), everyMs);
     timer.unref();
     return {
-        hurry: () => void hurry(),
-        flush: hurry,
+        hurry: () => void runs.now(),
+        flush: runs.now,
         async close() {
             clearInterval(timer);
             isClosed = true;
-            await running;
+            await runs.idle();
         },
     };
 }

@@ -1,6 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { newTimedId } from '../../shared/domain/text/ids.ts';
 import { watchConnection } from '../../shared/platform/connection-log.ts';
+import { createSerialRuns } from '../../shared/platform/serial-runs.ts';
 import { claimJobs, JOB_IS_QUEUED } from '../../shared/store/jobs/claims.ts';
 import { DRAFTS_ARE_OLD, sweepDrafts } from '../../shared/store/jobs/drafts.ts';
 import * as ends from '../../shared/store/jobs/ends.ts';
@@ -33,7 +34,7 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, looks: DueLooks, sl
     const loop = watchLoopDelay();
     const window = createJobWindow(Math.max(1, Math.floor(slots.all * app.config.workerJobShare)), loop.delay);
     const running = createRunningJobs({ ...tools, attempts: openAttempts(app) }, claimIfWorthIt);
-    const claims = oneAtATime(logged(claim), isWorthIt);
+    const claims = createSerialRuns(logged(claim), isWorthIt);
     let isStopped = false;
 
     const mayRun = () => Math.min(window.size(), slots.all - slots.live());
@@ -116,26 +117,4 @@ async function afterDeath({ secrets }: App, { effect, deaths }: ends.LostJob, { 
     const failure = { code: 'DEADLINE_EXCEEDED', error: await sealError(secrets, { message }) };
     if (deaths > 0) return { status: 'failed', ...failure };
     return { status: 'queued', ...failure, afterMs: 0, isDeath: true };
-}
-
-/** Runs `work` serially. Requests during a run share the next run, if it is still worth it then. */
-function oneAtATime(work: () => Promise<void>, isWorthIt: () => boolean): { now(): Promise<void>; idle(): Promise<void> } {
-    let running: Promise<void> | undefined;
-    let isWanted = false;
-    const run = async () => {
-        do {
-            isWanted = false;
-            await work();
-        } while (isWanted && isWorthIt());
-    };
-    return {
-        now() {
-            if (running !== undefined) isWanted = true;
-            running ??= run().finally(() => {
-                running = undefined;
-            });
-            return running;
-        },
-        idle: async () => running,
-    };
 }
