@@ -38,7 +38,7 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
             notCarried.push({ where, why: 'It is not an object.', scope: 'operation' });
             continue;
         }
-        const read = server.ok ? readOperation({ where, method, path, item, operation, base: server.base }, context) : server;
+        const read = server.ok ? readOperation({ method, path, item, operation, base: server.base }, context) : server;
         if (!read.ok || !server.ok) {
             notCarried.push({ where, why: read.ok ? '' : read.why, scope: 'operation' });
             continue;

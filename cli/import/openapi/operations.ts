@@ -12,7 +12,6 @@ import type { DocumentReader } from './schemas.ts';
 import type { Access, CredentialParam, Schemes } from './security.ts';
 
 interface Operation {
-    where: string;
     method: string;
     path: string;
     item: JsonObject;

@@ -2,8 +2,6 @@ import ipaddr from 'ipaddr.js';
 
 /** One exception to the address guard: all addresses of a range, on one port or (without `port`) on every port. */
 export interface EgressAllowEntry {
-    /** The original text, for logs. */
-    text: string;
     /** An address of the range, and the number of its leading bits that matter. */
     network: string;
     prefix: number;
@@ -65,7 +63,7 @@ function parseEntry(text: string): EgressAllowEntry | string {
     if (prefix > bits) return `has a prefix longer than ${bits} bits`;
     const port = portText === undefined ? undefined : Number(portText);
     if (port !== undefined && (port < 1 || port > 65_535)) return 'has a port outside of 1 to 65535';
-    return { text, network: address.toString(), prefix, port };
+    return { network: address.toString(), prefix, port };
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
