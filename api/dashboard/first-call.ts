@@ -37,3 +37,11 @@ export async function curlLine(app: App, apiKey: string): Promise<CurlLine> {
         isFetch: true,
     };
 }
+
+/** Commands that sign in and queue the same call, for a terminal. Without a suitable endpoint only the first one. */
+export async function jobCommands(app: App): Promise<string> {
+    const { call } = await firstCalls.forceFetch(app);
+    const signIn = `npx routebook login --server ${app.publicUrl()}`;
+    if (call === undefined) return signIn;
+    return `${signIn}\nnpx routebook job add ${call.site} ${call.endpoint} --params ${shellWord(JSON.stringify(call.params))}`;
+}

@@ -77,10 +77,28 @@ describe('a workspace’s own schemas on the dashboard', () => {
             .to.include('Published')
             .and.include('1 version')
             .and.include('Not checked yet');
+        // The page reads this part again until a check has ended.
+        expect((await person.get(done.to ?? '')).html).to.include(`hx-get="/dashboard/schemas/${site}/verification"`);
+        const part = await person.get(`/dashboard/schemas/${site}/verification`);
+        expect(part.html).to.include('Not checked yet').and.not.include('<html');
         expect((await world.app.credits.balance(userId))?.bonus ?? 0).to.be.greaterThan(before);
         expect((await person.get('/dashboard/schemas')).html).to.include(`href="/dashboard/schemas/${site}"`);
         expect((await publish(person, aPackage(site))).to).to.equal(`/dashboard/schemas/${site}`);
         expect(await latestOf(site)).to.deep.include({ version: 1 });
+    });
+
+    it('can start from an example that passes the checks, and is of a site of its own', async () => {
+        const [one, other] = [await contributor(), await contributor()];
+        expect((await one.person.get('/dashboard/schemas/new')).html).to.include('href="/dashboard/schemas/new?from=example"');
+        const exampleOf = async ({ person }: typeof one) => {
+            const { html } = await person.get('/dashboard/schemas/new?from=example');
+            const [, shown = ''] = /<textarea[^>]*>\n([^<]*)<\/textarea>/.exec(html) ?? [];
+            return shown.replaceAll('&quot;', '"');
+        };
+        const text = await exampleOf(one);
+        const { html } = await send(one.person, text);
+        expect(wordsOf(html)).to.include('Ready to publish').and.not.include('warning');
+        expect(JSON.parse(text).site).not.to.equal(JSON.parse(await exampleOf(other)).site);
     });
 
     it('that break the rules get an error with a pointer for each problem, and keep what was typed', async () => {

@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
+import { PLANS } from '../../shared/domain/accounts/plans.ts';
 import { readConfig } from '../../shared/platform/config.ts';
 import { ConfigFault } from '../../shared/platform/settings-reader.ts';
 import { rollUpTrending } from '../../shared/store/registry/trending.ts';
+import { STARTERS } from '../starter/packages.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
 import { useWorld } from '../support/world.ts';
-import { signUp, wordsOf } from './support/visitor.ts';
+import { signUp, visitor, wordsOf } from './support/visitor.ts';
 
 describe('a first-time visitor', () => {
     const legal = { terms: undefined as string | undefined, privacy: undefined as string | undefined };
@@ -37,6 +39,7 @@ describe('a first-time visitor', () => {
             ['/upgrade', 'Choose Pro'],
         ])
             expect(html).to.match(new RegExp(`href="${path}"[^>]*>${label}<`));
+        expect(html, 'no example of a site that is not in the registry').not.to.include('Example call and response');
     });
 
     it('shares a page with its title and description', async () => {
@@ -106,5 +109,26 @@ describe('an operator with terms', () => {
             ConfigFault,
             'PRIVACY_FILE: must be a file that can be read',
         );
+    });
+});
+
+describe('the example of the home page', () => {
+    const world = useWorld({ workers: 0 });
+
+    it('is a call of a site of the registry, with the response that the site documents', async () => {
+        const starter = STARTERS.find(({ document }) => document.site === 'frankfurter.dev');
+        const [sample] = starter?.fixture.answers ?? [];
+        dataOf(await (await join(world, { plan: 'enterprise' })).publish(starter?.document ?? {}));
+        const { html } = await visitor(world).get('/');
+        const [, code = ''] = /<pre[^>]*aria-label="Example call and response"><code>(.*?)<\/code>/s.exec(html) ?? [];
+        const [request = '', response = ''] = code
+            .replaceAll(/<[^>]*>/g, '')
+            .replace('POST /v1/fetch', '')
+            .split('200\n');
+        expect(JSON.parse(request)).to.deep.equal({ site: 'frankfurter.dev', endpoint: sample?.endpoint, params: sample?.params });
+        const { success, data, meta } = JSON.parse(response);
+        expect({ success, data }).to.deep.equal({ success: true, data: sample?.expect });
+        expect(meta).to.deep.equal({ credits_used: 1, credits_remaining: PLANS.free.allowance - 1 });
+        expect(html).to.include(`href="/registry/frankfurter.dev#${sample?.endpoint}"`);
     });
 });

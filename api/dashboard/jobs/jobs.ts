@@ -4,6 +4,7 @@ import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
+import { jobCommands } from '../first-call.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { change, dateOf, pagerOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
@@ -32,6 +33,7 @@ export async function listJobs(visit: WorkspaceVisit): Promise<Shown> {
             total: list.total,
             typed: { status: status ?? '', site: asked },
             statuses: statusChoices(),
+            commands: list.items.length === 0 ? await jobCommands(visit.app) : '',
             problem: site?.ok === false ? 'This is not the domain name of a site.' : undefined,
             isNarrowed: status !== undefined || asked !== '',
             ...pagerOf(PATH, { status, site: asked }, { cursor, next: list.next }),

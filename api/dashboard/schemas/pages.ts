@@ -47,6 +47,7 @@ export const schemaPages = [
     workspacePage({ method: 'GET', path: '/dashboard/schemas/new', audience: USERS, respond: publishForm }),
     workspacePage({ method: 'POST', path: '/dashboard/schemas/new', audience: USERS, formBytes: FORM_BYTES, respond: sendPackage }),
     workspacePage({ method: 'GET', path: ONE, audience: USERS, respond: (visit) => showOwn(visit) }),
+    workspacePage({ method: 'GET', path: `${ONE}/verification`, audience: USERS, isPart: true, respond: showVerification }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/versions/{version}/yank`, respond: yankVersion }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/versions/{version}/restore`, respond: restoreVersion }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/maintainers`, respond: addMaintainer }),
@@ -78,6 +79,12 @@ async function listOwn({ app, query, workspace }: WorkspaceVisit): Promise<Shown
     };
 }
 
+/** The result of the last verification run. The page of the site reads it again until a run has ended. */
+async function showVerification(visit: WorkspaceVisit): Promise<Shown> {
+    const { site } = await findOwnSite(visit);
+    return { view: 'schemas/verification', title: site, model: { site, state: await readState(visit.app.db, site) } };
+}
+
 /** GET /dashboard/schemas/{site}: versions, verification, maintainers and actions. */
 async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: string): Promise<Shown> {
     const { app, form, fields, query, workspace } = visit;
@@ -94,6 +101,7 @@ async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: s
     return {
         view: 'schemas/one',
         title: site,
+        usesHtmx: state.endedAt === null,
         model: {
             site,
             registrable,

@@ -11,15 +11,36 @@ const HASH = /^[0-9a-f]{64}$/;
 
 type Checked = { report: PublishAnswer; follows: string | undefined } | { refused: ErrorBody };
 
-/** GET /dashboard/schemas/new: an empty form. With `site`, the form contains the package of its latest version. */
+/** GET /dashboard/schemas/new: an empty form, or with `from=example` a small package, or with `site` the one of its latest version. */
 export async function publishForm(visit: WorkspaceVisit): Promise<Shown> {
     const { app, fields, query } = visit;
     const typed = fields.get('package');
     if (typed !== undefined) return form(visit, typed, {});
+    if (query('from') === 'example') return form(visit, examplePackage(visit.workspace.workspaceId), { isExample: true });
     const name = normaliseSite(query('site') ?? '');
     const latest = name.ok ? (await app.latest.find(name)).version : undefined;
     const stored = latest === undefined || latest.yankReason === 'legal' ? undefined : await readPackageText(app.browse, latest.versionId);
     return form(visit, stored ?? '', {}, { isStored: stored !== undefined });
+}
+
+/** A valid package to change. Each workspace gets a site of its own, so that it does not belong to another workspace. */
+function examplePackage(workspaceId: string): string {
+    const site = `shop-${workspaceId.slice(-6).toLowerCase()}.example`;
+    const q = {
+        name: 'q',
+        source: 'query',
+        required: true,
+        description: 'Words to look for.',
+        schema: { type: 'string' },
+        example: 'shoes',
+    };
+    const search = {
+        ...{ name: 'search_products', kind: 'search', description: 'Search the shop by words in the title.' },
+        ...{ method: 'GET', url: `https://${site}/search`, params: [q] },
+        examples: [{ params: { q: 'shoes' } }],
+    };
+    const about = { title: 'My shop', description: 'Products and prices of my shop.', intent_category: 'commerce/product-search' };
+    return JSON.stringify({ format: 'routebook/1', site, ...about, endpoints: [search] }, null, 4);
 }
 
 /**
@@ -73,7 +94,7 @@ async function refusalOf(
 async function form(
     { me }: WorkspaceVisit,
     text: string,
-    more: { problem?: string; details?: ErrorBody['details']; report?: PublishAnswer; follows?: string | undefined },
+    more: { problem?: string; details?: ErrorBody['details']; report?: PublishAnswer; follows?: string | undefined; isExample?: true },
     { isStored = false } = {},
 ): Promise<Shown> {
     const source = text === '' ? undefined : (await workOnPackage('source', me.userId, { text, isStored })).answer;

@@ -32,7 +32,7 @@ async function showHome({ app }: Pick<Visit, 'app'>): Promise<Shown> {
         model: {
             plans: PLANS,
             bonuses: BONUSES,
-            ...((await liveSites.fetch(app).catch(() => undefined)) ?? { live: [], sites: 0 }),
+            ...((await liveSites.fetch(app).catch(() => undefined)) ?? { live: [], sites: 0, hasExample: false }),
         },
     };
 }
@@ -96,18 +96,21 @@ async function showSecurity({ app }: Pick<Visit, 'app'>): Promise<Shown> {
 /** Cached for the home page, so that it costs little. The page also works without the database. */
 const liveSites = new LRUCache<App, LiveSites>({ max: 10, ttl: 60_000, fetchMethod: readLiveSites });
 
-/** Recently used or published sites, and the number of all sites. */
+/** Recently used or published sites, the number of all sites, and whether the site of the home page's example is one of them. */
 interface LiveSites {
     live: { site: string; title: string }[];
     sites: number;
+    hasExample: boolean;
 }
 
 async function readLiveSites(app: App): Promise<LiveSites> {
     const query = { search: undefined, category: undefined, isVerifiedOnly: false, sort: undefined };
-    const [used, { rows: sites, total }] = await Promise.all([
+    const [used, { rows: sites, total }, example] = await Promise.all([
         trendingSites(app.browse, '7d', NAMED),
         app.lists.page(query, { limit: NAMED }),
+        cardsOf(app.browse, ['frankfurter.dev']),
     ]);
     const others = (await cardsOf(app.browse, sites)).filter(({ site }) => !used.some((other) => other.site === site));
-    return { live: [...used, ...others].slice(0, NAMED).map(({ site, title }) => ({ site, title })), sites: total };
+    const live = [...used, ...others].slice(0, NAMED).map(({ site, title }) => ({ site, title }));
+    return { live, sites: total, hasExample: example.length > 0 };
 }
