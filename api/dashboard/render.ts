@@ -117,6 +117,11 @@ function frame(
     const signedIn = signedInOf(request);
     const me = signedIn === undefined || actsIn === undefined ? signedIn : { ...signedIn, current: actsIn };
     const { path } = request;
+    /** The hidden fields of every form: the only HTML outside of the views. The values have only base64url and an id. */
+    const secretsIn = (workspaceId: string | undefined) => {
+        const workspace = workspaceId === undefined ? '' : `<input type="hidden" name="_workspace" value="${workspaceId}">`;
+        return `<input type="hidden" name="_form" value="${formToken(app, request)}">${workspace}`;
+    };
     const isDashboard = me !== undefined && (path === '/dashboard' || path.startsWith('/dashboard/'));
     return {
         ...more,
@@ -131,11 +136,9 @@ function frame(
         needsVerifying: me !== undefined && !me.isVerified && app.config.mail.smtpUrl !== undefined,
         asset: assetUrl,
         large: LARGE,
-        /** The hidden fields of every form: the only HTML outside of the views. The values have only base64url and an id. */
-        secrets() {
-            const workspace = me?.current === undefined ? '' : `<input type="hidden" name="_workspace" value="${me.current.workspaceId}">`;
-            return `<input type="hidden" name="_form" value="${formToken(app, request)}">${workspace}`;
-        },
+        secrets: () => secretsIn(me?.current?.workspaceId),
+        /** For a form that acts in another workspace than the page. */
+        within: (workspaceId: string) => ({ secrets: () => secretsIn(workspaceId) }),
     };
 }
 

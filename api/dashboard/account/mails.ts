@@ -1,6 +1,7 @@
 import type { App } from '../../../shared/app.ts';
 import { LINK_TOKEN, type Mail } from '../../../shared/store/accounts/mails.ts';
 import { formats } from '../formats.ts';
+import { ACCESS_PATH } from './access.ts';
 
 /** Mails about accounts: plain text, one link, and advice for readers who did not ask for the mail. */
 
@@ -97,13 +98,14 @@ If this was not you, contact the operator of the service immediately.
     };
 }
 
-/** To a user, after their password was changed in any way. */
-export function passwordMail(to: string, publicUrl: string): Mail {
+/** To a user, after their password was changed in any way. @param left what still works, see `accessInWords` */
+export function passwordMail(to: string, publicUrl: string, left: string): Mail {
+    const rest = left === '' ? '' : `\nStill active: ${left}.\nRemove what is not yours: ${publicUrl}${ACCESS_PATH}\n`;
     return {
         to,
         subject: 'Your password was changed',
         text: `The password of your Routebook account was changed, and all other sessions were signed out.
-
+${rest}
 If this was not you, reset your password immediately: ${publicUrl}/forgot
 `,
     };

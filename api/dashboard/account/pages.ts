@@ -1,4 +1,5 @@
 import { openPage, personalPage } from '../page.ts';
+import { ACCESS_PATH, showAccess } from './access.ts';
 import { confirmByForm, mailCode, showConfirm } from './confirm.ts';
 import { sendVerifyLink, showVerify, verifyByForm } from './links.ts';
 import { showPasskeySignIn, signInByPasskey } from './passkey.ts';
@@ -29,6 +30,7 @@ export const accountPages = [
     personalPage({ method: 'POST', path: '/dashboard/confirm', worksWithoutFactor: true, respond: confirmByForm }),
     personalPage({ method: 'POST', path: '/dashboard/confirm/code', worksWithoutFactor: true, respond: mailCode }),
     personalPage({ method: 'GET', path: '/dashboard/settings', respond: showSettings }),
+    personalPage({ method: 'GET', path: ACCESS_PATH, respond: showAccess }),
     personalPage({ method: 'POST', path: '/dashboard/settings/password', respond: changePasswordByForm }),
     personalPage({ method: 'POST', path: '/dashboard/settings/address', respond: changeAddressByForm }),
     personalPage({ method: 'POST', path: '/dashboard/settings/sessions', respond: endOtherSessions }),

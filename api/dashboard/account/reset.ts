@@ -1,3 +1,4 @@
+import { listAccess } from '../../../shared/store/accounts/access.ts';
 import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { findLink, makeLink, useLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
@@ -6,6 +7,7 @@ import { credentialsOf, findCredentials, resetPassword } from '../../../shared/s
 import { address, keepTyped, type Problems, readFields, secret, tick, waitText } from '../fields.ts';
 import { MAIL_PRINTED } from '../notices.ts';
 import { type Answer, type Shown, type Visit, words } from '../page.ts';
+import { ACCESS_PATH, accessInWords } from './access.ts';
 import { hashPassword, newPasswordProblem } from './check-password.ts';
 import { linkAttempt } from './link-attempts.ts';
 import { passwordMail, resetMail } from './mails.ts';
@@ -49,7 +51,10 @@ export async function showReset(visit: Visit): Promise<Answer> {
     return resetForm(token ?? '', {});
 }
 
-/** Sets the password, ends all sessions and signs in here, since opening the link proves that the visitor reads the mailbox. */
+/**
+ * Sets the password, ends all sessions and signs in here, since opening the link proves that the visitor reads the mailbox. Shows and mails
+ * what works without a session, since a thief may have made it.
+ */
 export async function resetByForm(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const token = fields.get('token') ?? '';
@@ -60,20 +65,21 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     const weak = newPasswordProblem(read.values.password, link.address);
     if (weak !== undefined) return resetForm(token, { password: weak });
     const passwordHash = await hashPassword(visit, { emailNormalised: link.addressNormalised, isProven: true }, read.values.password);
-    const revision = await app.db.transaction(async (trx) => {
+    const done = await app.db.transaction(async (trx) => {
         await lockUser(trx, link.userId);
         const account = await credentialsOf(trx, link.userId);
         // The link was mailed to another spelling, before the current one was confirmed.
         if (account?.isVerified === true && account.email !== link.address) return undefined;
         if ((await useLink(trx, app.secrets, token)) === undefined) return undefined;
-        const reset = await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
-        await queueMail(trx, app.secrets, passwordMail(link.address, app.publicUrl()));
-        return reset;
+        const revision = await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
+        const left = await listAccess(trx, link.userId);
+        await queueMail(trx, app.secrets, passwordMail(link.address, app.publicUrl(), accessInWords(left)));
+        return { revision, next: left.length === 0 ? '/dashboard' : ACCESS_PATH };
     });
-    if (revision === undefined) return tooLate();
+    if (done === undefined) return tooLate();
     await forgetAttempts(app.db, [['sign-in by account', link.addressNormalised]]);
     visit.hurryMail();
-    return afterFirstFactor(visit, { userId: link.userId, revision, next: '/dashboard', notice: 'password-set' }, 'mailed link');
+    return afterFirstFactor(visit, { userId: link.userId, ...done, notice: 'password-set' }, 'mailed link');
 }
 
 async function findReset({ app }: Visit, token: string | undefined) {

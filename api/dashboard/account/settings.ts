@@ -4,6 +4,7 @@ import { closeCheckout } from '../../../shared/billing/checkout.ts';
 import { endSubscription } from '../../../shared/billing/settle.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { Refusal } from '../../../shared/refusals.ts';
+import { listAccess } from '../../../shared/store/accounts/access.ts';
 import { setPlan } from '../../../shared/store/accounts/accounts.ts';
 import { type Attempt, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import {
@@ -21,6 +22,7 @@ import { findSubscription, isBilled } from '../../../shared/store/billing/subscr
 import { isLocked } from '../authorize.ts';
 import { address, type Email, keepTyped, type Problems, readFields, secret, waitText } from '../fields.ts';
 import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
+import { accessInWords } from './access.ts';
 import { hashPassword, newPasswordProblem, passwordFault } from './check-password.ts';
 import { linkAttempt } from './link-attempts.ts';
 import { changeMail, passwordMail, takenMail } from './mails.ts';
@@ -39,7 +41,8 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     const change = async (trx: Db) => {
         await changePassword(trx, me.userId, hash, me.sessionId);
         // An unconfirmed address may belong to a stranger.
-        if (me.isVerified) await queueMail(trx, app.secrets, passwordMail(me.email, app.publicUrl()));
+        if (me.isVerified)
+            await queueMail(trx, app.secrets, passwordMail(me.email, app.publicUrl(), accessInWords(await listAccess(trx, me.userId))));
     };
     await whileSignedIn(app.db, me, change, { alone: true });
     visit.hurryMail();
