@@ -7,6 +7,7 @@ export const otherMethods: AppPlugin = {
     name: 'other-methods',
     register(server) {
         const table = server.table();
+        const otherMethodsOf = methodsOfIds(table);
         const routesByPath = Map.groupBy(table, ({ path }) => path);
         for (const [path, routes] of routesByPath) {
             const allow = methodsOf(routes);
@@ -30,20 +31,21 @@ export const otherMethods: AppPlugin = {
                         .header('access-control-max-age', '86400');
                 },
             };
-            server.route(['*' as const, ...methodsOfIds(table, path)].map((method) => ({ ...refused, method })));
+            server.route(['*' as const, ...otherMethodsOf(path, routes)].map((method) => ({ ...refused, method })));
         }
     },
 };
 
-/** Methods that `path` lacks and would get from a route with a parameter in its place, such as an id, which it would be taken for. */
-function methodsOfIds(table: readonly RequestRoute[], path: string): Set<RouteDefMethods> {
-    const steps = path.split('/');
-    const others = table.filter((route) => {
-        const their = route.path.split('/');
-        return their.length === steps.length && their.every((step, at) => step === steps[at] || /^\{\w+\}$/.test(step));
-    });
-    const has = (method: string) => table.some((route) => route.path === path && route.method === method);
-    return new Set(others.map(({ method }) => method as RouteDefMethods).filter((method) => !has(method)));
+/** Finds the methods that a path lacks, and would get from a route with a parameter such as an id in its place, by which it is matched. */
+function methodsOfIds(table: readonly RequestRoute[]): (path: string, routes: readonly RequestRoute[]) => Set<RouteDefMethods> {
+    const withIds = table
+        .filter(({ path }) => path.endsWith('}'))
+        .map(({ path, method }) => ({ form: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), method: method as RouteDefMethods }));
+    return (path, routes) => {
+        if (path.includes('{')) return new Set();
+        const others = withIds.filter(({ form, method }) => form.test(path) && !routes.some((route) => route.method === method));
+        return new Set(others.map(({ method }) => method));
+    };
 }
 
 function methodsOf(routes: readonly RequestRoute[]): string {
