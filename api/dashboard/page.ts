@@ -34,7 +34,7 @@ export interface Page {
     formBytes?: number;
     /** Its form does not wait in the queue of forms, since it calls the API or has its own queue. */
     queuesElsewhere?: true;
-    /** The page is the same for all visitors who are not signed in, and may be so old. */
+    /** The page without a query is the same for all visitors who are not signed in, and may be so old. */
     kept?: { seconds: number; respond: KeptPage };
     respond(visit: Visit): Promise<Answer>;
 }
@@ -124,9 +124,11 @@ export function openPage(page: Omit<Page, 'audience'>): Page {
 type PersonalRow = Omit<Page, 'audience' | 'respond'> & { respond(visit: PersonalVisit): Promise<Answer> };
 
 /** What a page needs that is the same for all visitors who are not signed in. */
-type KeptPage = (visit: Pick<Visit, 'app' | 'params'>) => Promise<Pick<Shown, 'view' | 'title' | 'description' | 'model'>>;
+type KeptPage = (
+    visit: Pick<Visit, 'app' | 'params' | 'query' | 'ask'>,
+) => Promise<Pick<Shown, 'view' | 'title' | 'description' | 'model'>>;
 
-/** @param seconds how old the page may be for visitors who are not signed in */
+/** @param seconds how old the page may be for visitors who are not signed in; 0: those who ask at the same time share it */
 export function keptPage(path: Page['path'], respond: KeptPage, seconds = 3600): Page {
     return openPage({ method: 'GET', path, kept: { seconds, respond }, respond });
 }

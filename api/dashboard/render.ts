@@ -8,6 +8,7 @@ import type { App } from '../../shared/app.ts';
 import { perApp } from '../admission/per-app.ts';
 import { type Bytes, sendBytes } from '../answers/etag.ts';
 import { packed } from '../answers/packed.ts';
+import { readTogether } from '../answers/read-together.ts';
 import { cookiesOf, formToken, keepVisit, signedInOf } from '../auth/session.ts';
 import { assetUrl } from './assets.ts';
 import { isOperator } from './authorize.ts';
@@ -47,33 +48,30 @@ function toPage(app: App, response: ResponseObject, formsLeadTo: readonly string
     return response.type('text/html; charset=utf-8');
 }
 
-/** The pages that are the same for all visitors who are not signed in: rendering one takes a quarter of its CPU, compressing it half. */
-const keptOf = perApp(
-    (app) =>
-        new LRUCache<string, Required<Bytes>, { request: Request; show(): Promise<Shown> }>({
-            max: 100,
-            async fetchMethod(_path, _old, { context: { request, show } }) {
-                const plain = Buffer.from(render(app, request, await show(), { isPart: false, notice: undefined }));
-                return { plain, gzipped: await promisify(gzip)(plain) };
-            },
-        }),
-);
+/** Pages that are the same for all visitors who are not signed in: rendering one takes a quarter of its CPU, compressing it half. */
+const keptOf = perApp(() => new LRUCache<string, Bytes>({ max: 100 }));
 
 /** Whether this visitor sees what others see: nobody is signed in, nothing is asked, and no notice waits for this page. */
 export function isAnyVisitor(request: Request): boolean {
     return signedInOf(request) === undefined && request.url.search === '' && cookiesOf(request)[NOTICE_COOKIE] === undefined;
 }
 
-/** Sends a page to such a visitor. It is made again after some seconds. */
+/** Sends a page to such a visitor. @param seconds how old it may be; 0: only visitors who ask at the same time share it */
 export async function showKept(
     app: App,
     request: Request,
     h: ResponseToolkit,
     { seconds, show }: { seconds: number; show(): Promise<Shown> },
 ): Promise<ResponseObject> {
+    const kept = keptOf(app);
     const key = app.publicUrl() + request.path;
-    const bytes = await keptOf(app).forceFetch(key, { context: { request, show }, ttl: seconds * 1000 });
-    return toPage(app, sendBytes(bytes, request, h), []);
+    const make = async () => {
+        const plain = Buffer.from(render(app, request, await show(), { isPart: false, notice: undefined }));
+        const bytes = { plain, gzipped: await promisify(gzip)(plain) };
+        if (seconds > 0) kept.set(key, bytes, { ttl: seconds * 1000 });
+        return bytes;
+    };
+    return toPage(app, sendBytes(kept.get(key) ?? (await readTogether(app, key, make)), request, h), []);
 }
 
 function statusOf({ status, retryAfter, model }: Shown): number {

@@ -43,7 +43,8 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
             handler: async (request, h) => {
                 if (page.kept !== undefined && isAnyVisitor(request)) {
                     const { seconds, respond } = page.kept;
-                    return showKept(app, request, h, { seconds, show: () => respond({ app, params: request.params as Visit['params'] }) });
+                    const visit = visitOf(parts, request, { page, ...NOTHING_TYPED, me: undefined, gone: goneSignal(request) });
+                    return showKept(app, request, h, { seconds, show: () => respond(visit) });
                 }
                 const sent =
                     page.method === 'GET' ? await typedIn(app, request) : { form: request.path, fields: await readForm(request, page) };

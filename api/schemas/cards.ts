@@ -11,6 +11,7 @@ import type { ListQuery } from '../../shared/store/registry/search.ts';
 import * as usage from '../../shared/store/usage/traffic.ts';
 import { answerPage, refuseOldPlace } from '../answers/paging.ts';
 import { presentHealth } from '../answers/present-health.ts';
+import { readTogether } from '../answers/read-together.ts';
 import type { OpenCall, Reply } from '../call.ts';
 
 /** GET /v1/schemas: finds the sites of one page, then reads their cards. */
@@ -24,7 +25,8 @@ export async function listSchemas(call: OpenCall<object, SchemasQuery, undefined
         sort: query.sort,
     };
     const list = (page: PageOrder<Json>) => app.lists.page(asked, page).catch(refuseOldPlace);
-    return answerPage(call, boundTo(asked), list, (sites) => findCards(app.browse, sites));
+    const read = () => answerPage(call, boundTo(asked), list, (sites) => findCards(app.browse, sites));
+    return readTogether(app, `schemas ${JSON.stringify(query)}`, read);
 }
 
 /** The fewest characters of a task. A shorter query can only be the start of a name. */
@@ -56,7 +58,7 @@ function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
 /** GET /v1/schemas/{site}: the card of the latest version. */
 export async function readCard({ app, params }: OpenCall<SiteParams, unknown, unknown>): Promise<Card> {
     const { site } = readSite(params.site, '/site');
-    const [card] = await findCards(app.browse, [site]);
+    const [card] = await readTogether(app, `card ${site}`, () => findCards(app.browse, [site]));
     if (card === undefined) throw siteNotFound(site);
     return card;
 }

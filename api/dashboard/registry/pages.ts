@@ -10,15 +10,15 @@ import { mostRequested } from '../../../shared/store/registry/schema-requests.ts
 import { type ListQuery, PlaceGone } from '../../../shared/store/registry/search.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
-import { openPage, type Shown, USERS, type Visit, workspacePage } from '../page.ts';
+import { keptPage, openPage, type Shown, USERS, type Visit, workspacePage } from '../page.ts';
 import { addressOf } from '../read-api.ts';
 import { showSite } from './site.ts';
 import { showTry, tryIt } from './try-it.ts';
 import { showVersions } from './versions.ts';
 
 export const registryPages = [
-    openPage({ method: 'GET', path: '/registry', respond: browse }),
-    openPage({ method: 'GET', path: '/trending', respond: showTrending }),
+    keptPage('/registry', browse, 0),
+    keptPage('/trending', showTrending, 0),
     openPage({ method: 'GET', path: '/registry/{site}', respond: showSite }),
     openPage({ method: 'GET', path: '/registry/{site}/versions', respond: showVersions }),
     workspacePage({ method: 'GET', path: '/registry/{site}/try/{endpoint}', audience: USERS, respond: showTry }),
@@ -39,7 +39,7 @@ const SORT_LABELS: Readonly<Record<ListSort | 'relevance', string>> = {
 };
 
 /** GET /registry: all of `q`, `category`, `verified`, `sort` and `from` are optional. Invalid values are ignored. */
-async function browse(visit: Visit): Promise<Shown> {
+async function browse(visit: Pick<Visit, 'app' | 'query' | 'ask'>): Promise<Shown> {
     const { app } = visit;
     const asked = readAsked(visit);
     const { q, category, sort, verified } = asked;
@@ -88,7 +88,7 @@ interface Asked {
     sort: ListSort | undefined;
 }
 
-function readAsked({ query }: Visit): Asked {
+function readAsked({ query }: Pick<Visit, 'query'>): Asked {
     const category = query('category');
     return {
         q: (query('q') ?? '').trim().slice(0, 100).toWellFormed(),
@@ -99,7 +99,7 @@ function readAsked({ query }: Visit): Asked {
 }
 
 /** Reads a page of the list. If the cursor has expired or belongs to another list, reads the first page. */
-async function readList({ app, query }: Visit, asked: ListQuery): Promise<FoundPage<string, Json>> {
+async function readList({ app, query }: Pick<Visit, 'app' | 'query'>, asked: ListQuery): Promise<FoundPage<string, Json>> {
     const cursor = query('from');
     const from = cursor === undefined ? undefined : await app.cursors.open(boundTo(asked), cursor);
     return app.lists.page(asked, { limit: PER_PAGE, after: from }).catch((error: unknown) => {
@@ -137,7 +137,7 @@ interface FoundByTask {
 
 /** Finds endpoints for a task through GET /v1/endpoints, with the same order, threshold and rate limit per address. */
 async function findByTask(
-    { ask }: Visit,
+    { ask }: Pick<Visit, 'ask'>,
     { q, category, verified }: { q: string; category: string | undefined; verified: boolean },
 ): Promise<FoundByTask> {
     if ([...q].length < MIN_TASK) return { endpoints: [] };
@@ -153,7 +153,7 @@ const REQUESTED = 10;
 const LABELS: Readonly<Record<TrendingWindow, string>> = { '24h': 'Last day', '7d': 'Last 7 days', '30d': 'Last 30 days' };
 
 /** GET /trending: the most used sites and the most requested domains. An invalid `window` counts as 7 days. */
-async function showTrending({ app, query }: Visit): Promise<Shown> {
+async function showTrending({ app, query }: Pick<Visit, 'app' | 'query'>): Promise<Shown> {
     const window = TRENDING_WINDOWS.find((one) => one === query('window')) ?? '7d';
     const [sites, wanted] = await Promise.all([trendingSites(app.browse, window, SITES), mostRequested(app.browse, REQUESTED)]);
     const max = Math.max(1, ...sites.map(({ score }) => score));
