@@ -8,7 +8,7 @@ import type { CallCredential } from '../credentials/credential.ts';
 import { type Agents, checkUrl, type EgressRules, type GuardedAgent, type HandOver } from '../egress.ts';
 import type { Pace } from '../pace.ts';
 import { hasNoBody, type Page, type RequestFigures, type UpstreamAnswer, type UpstreamFailure } from './answers.ts';
-import { type Body, readBody } from './body.ts';
+import { readBody } from './body.ts';
 import type { CallTime } from './call-time.ts';
 import type { CallCookies } from './cookies.ts';
 import { type Exchange, startExchange } from './exchange.ts';
@@ -61,6 +61,19 @@ export interface SendTools {
     rules: EgressRules;
     caps: UpstreamCaps;
     onRequest: (figures: RequestFigures) => void;
+}
+
+/** The page, or the request that a redirect leads to. */
+type Step = { page: Page } | { next: UpstreamRequest };
+
+/** One request to the site, as far as it came. */
+interface Attempt {
+    /** By `performance.now()`. */
+    began: number;
+    exchange: Exchange | undefined;
+    /** 0 if no answer came. */
+    status: number;
+    bytesIn: number;
 }
 
 /** How long an ended call waits for the result of its sent mark. Shorter than the caller waits for the report. */
@@ -156,44 +169,19 @@ export class Call {
         return { code: 'SITE_UNAVAILABLE', message: NO_TURN, isTransient: false, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) };
     }
 
-    async #tryOnce(request: UpstreamRequest): Promise<{ page: Page } | { next: UpstreamRequest } | { fault: Fault }> {
+    async #tryOnce(request: UpstreamRequest): Promise<Step | { fault: Fault }> {
         if (this.#time.isOver()) return { fault: this.#outOfTime(false) };
-        const began = performance.now();
+        this.#attempts++;
         const waitedBefore = this.#options.reservation?.waitedMs() ?? 0;
         const span = this.#options.beginSpan?.() ?? NO_SPAN;
-        let status = 0;
-        let body: Body | undefined;
-        let exchange: Exchange | undefined;
+        const attempt: Attempt = { began: performance.now(), exchange: undefined, status: 0, bytesIn: 0 };
         let result = 'success';
-        const { caps, rules } = this.#tools;
-        const { effect, registrable, credential, pace } = this.#options;
         try {
-            this.#attempts++;
-            const { request: sent, isAttached } = await this.#withCredential(this.#withCookies(request));
-            exchange = startExchange(this.#tools.client, sent, this.#agentFor(request), this.#time);
-            const response = await exchange.head;
-            checkHeaders(response, request.method, caps);
-            this.#options.cookies?.store(request.url, response.headers['set-cookie'], Date.now());
-            status = response.statusCode ?? 0;
-            if (isRedirect(status, response.headers.location)) {
-                exchange.abandon();
-                this.#heads.push(response.headers);
-                result = 'redirect';
-                const { location } = response.headers;
-                const here = { status, location: credential?.cleanUrl(location) ?? location };
-                return { next: followRedirect(request, here, { effect, registrable, rules }) };
-            }
-            if (status < 200 || status > 299) {
-                throw await readRefused(response, exchange, { began, isAttached, host: new URL(request.url).hostname, credential, pace });
-            }
-            const isEmpty = hasNoBody({ status, method: request.method });
-            body = await readBody(response, caps.body, { isEmpty, reservation: this.#options.reservation });
-            if (!body.isWhole) throw tooLarge(caps);
-            checkHeaderCount(response.rawHeaders.length + response.rawTrailers.length, caps);
-            this.#heads.push(response.headers);
-            const shown = credential?.maskBytes(body.bytes, response.headers['content-type']) ?? body.bytes;
-            return { page: { status, headers: response.headers, body: shown, url: request.url, method: request.method } };
+            const step = await this.#exchange(request, attempt);
+            if ('next' in step) result = 'redirect';
+            return step;
         } catch (error) {
+            const { exchange } = attempt;
             const cause = error instanceof UpstreamFault ? error : (exchange?.brokenBy() ?? error);
             exchange?.abandon();
             const fault = this.#faultOf(cause, exchange, (this.#options.reservation?.waitedMs() ?? 0) - waitedBefore);
@@ -201,24 +189,52 @@ export class Call {
             span.fail(result);
             return { fault };
         } finally {
-            if (exchange?.isSent()) this.#mayHaveArrived = true;
-            const seconds = (performance.now() - began) / 1000;
-            this.#record(request, { result, status, seconds, bytesIn: body?.received ?? 0 }, span);
+            if (attempt.exchange?.isSent()) this.#mayHaveArrived = true;
+            this.#record(request, attempt, result, span);
         }
     }
 
-    /** @param done.status 0 if no answer came */
-    #record(
-        { method, body }: UpstreamRequest,
-        { status, ...done }: Pick<RequestFigures, 'result' | 'seconds' | 'bytesIn'> & { status: number },
-        span: Span,
-    ): void {
+    /** Sends a request and reads its answer. @throws UpstreamFault or an error of the connection */
+    async #exchange(request: UpstreamRequest, attempt: Attempt): Promise<Step> {
+        const { client, caps, rules } = this.#tools;
+        const { effect, registrable, credential, pace, cookies, reservation } = this.#options;
+        const { request: sent, isAttached } = await this.#withCredential(this.#withCookies(request));
+        const exchange = startExchange(client, sent, this.#agentFor(request), this.#time);
+        attempt.exchange = exchange;
+        const response = await exchange.head;
+        checkHeaders(response, request.method, caps);
+        cookies?.store(request.url, response.headers['set-cookie'], Date.now());
+        const status = response.statusCode ?? 0;
+        attempt.status = status;
+        const { location } = response.headers;
+        if (isRedirect(status, location)) {
+            exchange.abandon();
+            this.#heads.push(response.headers);
+            const here = { status, location: credential?.cleanUrl(location) ?? location };
+            return { next: followRedirect(request, here, { effect, registrable, rules }) };
+        }
+        if (status < 200 || status > 299) {
+            const host = new URL(request.url).hostname;
+            throw await readRefused(response, exchange, { began: attempt.began, isAttached, host, credential, pace });
+        }
+        const isEmpty = hasNoBody({ status, method: request.method });
+        const body = await readBody(response, caps.body, { isEmpty, reservation });
+        attempt.bytesIn = body.received;
+        if (!body.isWhole) throw tooLarge(caps);
+        checkHeaderCount(response.rawHeaders.length + response.rawTrailers.length, caps);
+        this.#heads.push(response.headers);
+        const shown = credential?.maskBytes(body.bytes, response.headers['content-type']) ?? body.bytes;
+        return { page: { status, headers: response.headers, body: shown, url: request.url, method: request.method } };
+    }
+
+    #record({ method, body }: UpstreamRequest, { began, status, bytesIn }: Attempt, result: string, span: Span): void {
         const bytesOut = body === undefined ? 0 : Buffer.byteLength(body);
-        this.#tools.onRequest({ site: this.#options.site, ...done, bytesOut });
+        const seconds = (performance.now() - began) / 1000;
+        this.#tools.onRequest({ site: this.#options.site, result, seconds, bytesIn, bytesOut });
         span.set({
             'http.request.method': method,
             'http.request.body.size': bytesOut,
-            'http.response.body.size': done.bytesIn,
+            'http.response.body.size': bytesIn,
             ...(status === 0 ? {} : { 'http.response.status_code': status }),
             'routebook.attempt': this.#attempts,
         });
