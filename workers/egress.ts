@@ -4,10 +4,4 @@ export { type Agents, createAgents, GuardedAgent, type HandOver } from './egress
 export { answerHead, MAX_INTERIM, NoAnswer } from './egress/answer-head.ts';
 export { createConnector, type EgressConnector, EgressDenied, type Target } from './egress/connector.ts';
 export { createLookup } from './egress/resolver.ts';
-export {
-    checkDial,
-    checkUrl,
-    type EgressRules,
-    egressRules,
-    type UrlVerdict,
-} from './egress/rules.ts';
+export { checkDial, checkUrl, type EgressRules, egressRules, mayCarrySecrets, type UrlVerdict } from './egress/rules.ts';

@@ -4,9 +4,8 @@ import type { Secret } from '../../shared/domain/connections/secret.ts';
 import { type AuthOffer, changesOfTerms, hostsForCall, termsOf } from '../../shared/domain/package/auth.ts';
 import type { Endpoint, UpstreamRequest } from '../../shared/domain/types.ts';
 import type { UsableConnection } from '../../shared/store/connections/vault.ts';
-import type { EgressRules } from '../egress.ts';
+import { type EgressRules, mayCarrySecrets } from '../egress.ts';
 import { UpstreamFault } from '../upstream/failures.ts';
-import { isPrivate } from './private-way.ts';
 
 /** A connection with its decrypted secret. */
 export interface Opened {
@@ -55,7 +54,7 @@ export function createCallCredential(parts: {
          */
         async attachTo(request: UpstreamRequest): Promise<{ request: UpstreamRequest; isAttached: boolean }> {
             const url = new URL(request.url);
-            if (!declared.has(url.hostname) || !isPrivate(url, rules)) return { request, isAttached: false };
+            if (!declared.has(url.hostname) || !mayCarrySecrets(url, rules)) return { request, isAttached: false };
             const { connection, secret, hosts } = await opened();
             if (!hosts.has(url.hostname)) return { request, isAttached: false };
             return { request: attach(request, connection.entry, secret), isAttached: true };

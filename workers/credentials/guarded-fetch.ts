@@ -1,9 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { CustomFetch } from 'openid-client';
 import { readBounded } from '../../shared/platform/read-bounded.ts';
-import { answerHead, createAgents, type EgressConnector, type EgressRules, type GuardedAgent, NoAnswer } from '../egress.ts';
+import {
+    answerHead,
+    createAgents,
+    type EgressConnector,
+    type EgressRules,
+    type GuardedAgent,
+    mayCarrySecrets,
+    NoAnswer,
+} from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
-import { isPrivate } from './private-way.ts';
 
 /** Limits of a request to a token endpoint: time in milliseconds and bytes of the answer. */
 const TOKEN_BOUNDS: FetchBounds = { timeoutMs: 8000, answerBytes: 64 * 1024 };
@@ -24,7 +31,7 @@ export function createGuardedFetch(
     const agents = createAgents(connector);
     const send: CustomFetch = async (text, { method, headers, body }) => {
         const url = new URL(text);
-        if (!isPrivate(url, rules)) throw new Error('tokens are asked for over https alone');
+        if (!mayCarrySecrets(url, rules)) throw new Error('tokens are requested only over https');
         const time = openCallTime(Date.now() + timeoutMs);
         try {
             const sent = body === undefined || body === null ? '' : String(body);

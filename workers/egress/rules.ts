@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { type EgressAllowEntry, isAllowed, isPortAllowed, portOf } from '../../shared/domain/site/egress-allow.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import type { EgressSettings } from '../../shared/platform/config.ts';
@@ -38,6 +39,13 @@ export function checkDial({ address, port, scheme }: Dial, rules: EgressRules): 
     if (kind !== 'public') return kind;
     if (scheme !== 'https') return 'scheme';
     return port === 443 ? 'allowed' : 'port';
+}
+
+/** Whether a secret may be sent to this URL: over https, or to a name that EGRESS_HOSTS maps to the loopback interface. */
+export function mayCarrySecrets({ protocol, hostname }: URL, { hosts }: Pick<EgressRules, 'hosts'>): boolean {
+    if (protocol === 'https:') return true;
+    const addresses = hosts.get(hostname) ?? [];
+    return addresses.length > 0 && addresses.every((address) => ipaddr.process(address).range() === 'loopback');
 }
 
 export type UrlVerdict = 'allowed' | 'name' | 'user-info' | 'scheme' | 'port';
