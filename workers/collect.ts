@@ -1,13 +1,12 @@
 import { defined } from '../shared/domain/defined.ts';
-import type { FetchFailure, FetchJob, FetchOutcome } from '../shared/domain/fetch/fetch-job.ts';
+import type { FetchFailure, FetchOutcome } from '../shared/domain/fetch/fetch-job.ts';
 import type { LoginSign } from '../shared/domain/fetch/login-words.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { planPage } from './paging/plan-page.ts';
-import type { Reader, ReadingTurn } from './select/reader.ts';
 import { SIGN_IN } from './select/sign-in-page.ts';
-import type { SiteCall } from './site-call.ts';
+import type { RunningCall } from './site-call.ts';
 
 /** The result of a call, validated by `response.schema` and cut to the wanted results. */
 export type Collected = Pick<
@@ -15,15 +14,9 @@ export type Collected = Pick<
     'ok' | 'text' | 'results' | 'requests' | 'truncated' | 'paginationEnd' | 'next' | 'failedPage' | 'login'
 >;
 
-export interface Collecting {
-    call: SiteCall;
-    reader: Reader;
-    endpoint: Endpoint;
+export interface Collecting extends RunningCall {
     values: Values;
-    job: FetchJob;
-    userAgent: string;
-    form: PreparedForm | undefined;
-    turn: ReadingTurn;
+    form?: PreparedForm | undefined;
 }
 
 export async function collectOne(collecting: Collecting): Promise<Collected | FetchFailure> {

@@ -3,10 +3,10 @@ import type { FetchFailure } from '../shared/domain/fetch/fetch-job.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import { NOT_THERE, preparedFault, withPrepared } from '../shared/domain/fetch/prepared-values.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
-import type { Endpoint, Extract, Json, PrepareStep, Values } from '../shared/domain/types.ts';
-import type { Reader, ReadingTurn } from './select/reader.ts';
+import type { Extract, Json, PrepareStep, Values } from '../shared/domain/types.ts';
+import type { Reader } from './select/reader.ts';
 import { asksToSignIn, beginningOf, SIGN_IN } from './select/sign-in-page.ts';
-import type { SiteCall } from './site-call.ts';
+import type { RunningCall, SiteCall } from './site-call.ts';
 import type { Page } from './upstream.ts';
 
 interface Prepared {
@@ -20,12 +20,8 @@ interface Prepared {
  * The steps of an endpoint with `prepare` (docs/api.md, "Schema packages"): GETs of their pages, whose cookies the call keeps, the values
  * that they extract, and the form of the last page if it names one. Steps are always reads: they set no sent mark and may be retried.
  */
-export async function prepareCall(
-    call: SiteCall,
-    reader: Reader,
-    endpoint: Endpoint,
-    { values, userAgent, turn }: { values: Values; userAgent: string; turn: ReadingTurn },
-): Promise<Prepared | FetchFailure> {
+export async function prepareCall(running: RunningCall, values: Values): Promise<Prepared | FetchFailure> {
+    const { call, endpoint, userAgent } = running;
     const prepared: Prepared = { ok: true, values };
     const steps = endpoint.prepare ?? [];
     for (const [place, step] of steps.entries()) {
@@ -36,7 +32,7 @@ export async function prepareCall(
         const beginning = Object.keys(step.extract).length === 0 ? undefined : beginningOf(answer.page);
         const formPath = steps.length === 1 ? '/prepare/form' : `${path}/form`;
         const form = step.form === undefined ? undefined : { path: formPath, selector: step.form, method: endpoint.method };
-        const read = await readStep(call, reader, answer.page, { step, path, form, turn });
+        const read = await readStep(running, answer.page, { step, path, form });
         if (!read.ok) return read;
         if (read.form !== undefined) {
             if (carriesCredential(call, [read.form.action, ...read.form.fields.flat()]))
@@ -59,10 +55,9 @@ type Wanted = Parameters<Reader['prepare']>[1];
 
 /** What a step extracts from its cookies and its page, and the form of the page. */
 async function readStep(
-    call: SiteCall,
-    reader: Reader,
+    { call, reader, turn }: RunningCall,
     page: Page,
-    { step, path, form, turn }: { step: PrepareStep; path: string; form: Wanted['form']; turn: ReadingTurn },
+    { step, path, form }: { step: PrepareStep; path: string; form: Wanted['form'] },
 ): ReturnType<Reader['prepare']> {
     const { cookies, onPage } = separate(step);
     const found = Object.fromEntries(cookies.map(([name, cookie]) => [name, cookieValue(call, page, cookie)]));

@@ -8,7 +8,7 @@ import { collectPages } from './collect-pages.ts';
 import type { CallCredential } from './credentials/credential.ts';
 import { prepareCall } from './prepare-call.ts';
 import { createReadingTurn, type Reader } from './select/reader.ts';
-import { type CallTools, openSiteCall, type SiteCall } from './site-call.ts';
+import { type CallTools, openSiteCall, type RunningCall, type SiteCall } from './site-call.ts';
 
 export interface FetchTools extends CallTools {
     /** Loads an endpoint of an immutable version, and the domain that its requests stay on. */
@@ -36,21 +36,18 @@ export async function runFetchJob(
     const found = await tools.loadEndpoint(job.versionId, job.endpoint);
     if (found === undefined) return { ok: false, code: 'ENDPOINT_NOT_FOUND', startedAt, attempts: 0 };
     const { endpoint, registrable } = found;
-    const values = parseExact<Values>(job.values);
-
-    const { reader } = tools;
-    const userAgent = tools.userAgent();
     const credential = await tools.credentialOf?.(job, endpoint);
     const pagesUntil = job.partial ? deadlineOfPages(job, startedAt) : job.deadlineAt;
     const call = openSiteCall(tools, { ...job, deadlineAt: pagesUntil }, { registrable, signal, span, credential });
     const turn = createReadingTurn(registrable, job.deadlineAt, job.account);
+    const running: RunningCall = { call, job, endpoint, userAgent: tools.userAgent(), reader: tools.reader, turn };
     const failed = (failure: FetchFailure) => ({ attempts: call.figures().attempts, hosts: call.hosts(), ...failure, startedAt });
     try {
-        const prepared = await prepareCall(call, reader, endpoint, { values, userAgent, turn });
+        const prepared = await prepareCall(running, parseExact<Values>(job.values));
         if (!prepared.ok) return failed(prepared);
 
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
-        const collected = await collect({ call, reader, endpoint, values: prepared.values, job, userAgent, form: prepared.form, turn });
+        const collected = await collect({ ...running, ...prepared });
         if (!collected.ok) return failed(collected);
         // Parsing has decoded escapes that hid the credential from the first masking.
         if (credential !== undefined) collected.text = credential.maskText(collected.text);

@@ -1,15 +1,26 @@
 import type { FetchFailure, FetchJob, UpstreamFigures } from '../shared/domain/fetch/fetch-job.ts';
 import { isPathBlocked } from '../shared/domain/site/site-policy.ts';
-import type { UpstreamRequest } from '../shared/domain/types.ts';
+import type { Endpoint, UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import type { CallCredential } from './credentials/credential.ts';
 import type { PaceFor } from './pace.ts';
+import type { Reader, ReadingTurn } from './select/reader.ts';
 import { openCallTime } from './upstream/call-time.ts';
 import { createCallCookies } from './upstream/cookies.ts';
 import { type MemoryBudget, NO_MEMORY } from './upstream/memory-budget.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
 
 export type SiteCall = ReturnType<typeof openSiteCall>;
+
+/** A call and what each of its steps needs. */
+export interface RunningCall {
+    call: SiteCall;
+    job: FetchJob;
+    endpoint: Endpoint;
+    userAgent: string;
+    reader: Reader;
+    turn: ReadingTurn;
+}
 
 export interface CallTools {
     upstream: Upstream;
