@@ -88,16 +88,14 @@ function itemOf(scope: Matches, base: string, around: readonly Node[] = [], thro
 function referencesOf(scope: Matches): References {
     let root = scope[0] as AnyNode;
     while (root.parent !== null) root = root.parent;
-    const found = known.get(root);
-    if (found !== undefined) return found;
-    const ids = new Map<string, Node>();
-    for (const node of scope._make([root]).find('[id]')) {
-        const { id = '' } = node.attribs;
-        if (!ids.has(id)) ids.set(id, node);
-    }
-    const made = { ids, left: MAX_REFERRED };
-    known.set(root, made);
-    return made;
+    return getOrMake(known, root, () => {
+        const ids = new Map<string, Node>();
+        for (const node of scope._make([root]).find('[id]')) {
+            const { id = '' } = node.attribs;
+            if (!ids.has(id)) ids.set(id, node);
+        }
+        return { ids, left: MAX_REFERRED };
+    });
 }
 
 /** The attribute that holds the value of an element; a URL is made absolute. */
