@@ -38,11 +38,14 @@ export function encodeForm(fields: Json, styles: ReadonlyMap<string, ParamStyle>
         .flatMap(([name, value]) => {
             const style = styles.get(name);
             if (style !== undefined) return styledPairs(name, value, style, formText);
-            // A list in the template may contain a list of the caller.
-            const items = [value].flat(2).filter((item) => item !== null);
-            return styledPairs(name, items, 'repeat', formText);
+            return styledPairs(name, itemsOf(value), 'repeat', formText);
         })
         .join('&');
+}
+
+/** The items that a field sends. A list in the template may contain a list of the caller; null is left out. */
+export function itemsOf(value: Json): Json[] {
+    return [value].flat(2).filter((item) => item !== null);
 }
 
 const NO_STYLES: ReadonlyMap<string, ParamStyle> = new Map();

@@ -1,4 +1,4 @@
-import type { Detail } from '../../refusals.ts';
+import type { DetailCode } from '../../refusals.ts';
 import { isObject } from '../json/schema/structure.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Values } from '../types.ts';
 import { isVisibleAscii } from './visible-ascii.ts';
@@ -35,18 +35,24 @@ export function takesFiles({ bodyFormat, params }: Endpoint): boolean {
     return bodyFormat === 'multipart' && params.some(({ source, schema }) => source === 'body' && isFileSchema(schema));
 }
 
-type FileFault = Pick<Detail, 'code'> & { says: string; below?: string };
+/** Why a value cannot be sent as its param. `says` completes a sentence whose subject is the param. */
+export interface ValueFault {
+    code: DetailCode;
+    says: string;
+    /** JSON pointer within the value; absent: the value itself. */
+    below?: string;
+}
 
-export function fileFaults(value: Json): FileFault[] {
+export function fileFaults(value: Json): ValueFault[] {
     if (!isObject(value)) return [{ code: 'INVALID_TYPE', says: 'takes a file: {filename, content_type, base64}' }];
     const unknown = Object.keys(value).filter((key) => !FIELDS.some((field) => field === key));
     return [
-        ...unknown.map((key): FileFault => ({ code: 'UNKNOWN_FIELD', says: 'has a field that no file has', below: `/${key}` })),
+        ...unknown.map((key): ValueFault => ({ code: 'UNKNOWN_FIELD', says: 'has a field that no file has', below: `/${key}` })),
         ...FIELDS.flatMap((field) => fieldFault(field, value[field])),
     ];
 }
 
-function fieldFault(field: (typeof FIELDS)[number], value: Json | undefined): FileFault[] {
+function fieldFault(field: (typeof FIELDS)[number], value: Json | undefined): ValueFault[] {
     const below = `/${field}`;
     if (value === undefined) return [{ code: 'REQUIRED', says: `needs ${field}`, below }];
     if (typeof value !== 'string') return [{ code: 'INVALID_TYPE', says: `takes a string for ${field}`, below }];

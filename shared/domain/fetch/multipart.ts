@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../json/schema/structure.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema } from '../types.ts';
-import { placeholderIn } from './body-template.ts';
+import { itemsOf, placeholderIn } from './body-template.ts';
 import { asFile, withoutBytes } from './files.ts';
 
 /** The media types of the texts of a multipart body, by field: the `contentMediaType` of a param's schema, or of its items. */
@@ -47,11 +47,6 @@ export function encodeMultipart(fields: Json, types: ReadonlyMap<string, string>
 }
 
 const LINE_END = Buffer.from('\r\n');
-
-/** A list in the template may contain a list of the caller. */
-function itemsOf(value: Json): Json[] {
-    return [value].flat(2).filter((item) => item !== null);
-}
 
 function partOf(name: string, item: Json, textType: string | undefined): { head: string; content: Uint8Array } {
     const disposition = `Content-Disposition: form-data; name="${escapeQuotes(name)}"`;

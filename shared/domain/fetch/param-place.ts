@@ -1,17 +1,8 @@
-import type { DetailCode } from '../../refusals.ts';
 import { isExact } from '../json/exact-numbers.ts';
 import { isObject } from '../json/schema/structure.ts';
 import type { BodyFormat, Json, Param } from '../types.ts';
-import { fileFaults, isFileSchema } from './files.ts';
+import { fileFaults, isFileSchema, type ValueFault } from './files.ts';
 import { isVisibleAscii } from './visible-ascii.ts';
-
-/** Why a value cannot be sent in the place of its param. `says` completes a sentence whose subject is the param. */
-interface PlaceFault {
-    code: DetailCode;
-    says: string;
-    /** JSON pointer within the value; absent: the value itself. */
-    below?: string;
-}
 
 export type Placed = Pick<Param, 'source' | 'schema' | 'style' | 'segments'>;
 
@@ -29,14 +20,14 @@ function holdsOf({ source, schema, style }: Placed, bodyFormat: BodyFormat): Hol
 }
 
 /** The reasons why a value cannot be sent as this param, regardless of its schema. */
-export function placeFaults(param: Placed, bodyFormat: BodyFormat, value: Json): PlaceFault[] {
+export function placeFaults(param: Placed, bodyFormat: BodyFormat, value: Json): ValueFault[] {
     const holds = holdsOf(param, bodyFormat);
     if (holds === 'file') return fileFaults(value);
     const fault = shapeFault(holds, value) ?? (typeof value === 'string' ? textFault(param, bodyFormat, value) : undefined);
     return fault === undefined ? [] : [fault];
 }
 
-function shapeFault(holds: Exclude<Holds, 'file'>, value: Json): PlaceFault | undefined {
+function shapeFault(holds: Exclude<Holds, 'file'>, value: Json): ValueFault | undefined {
     if (holds === 'any' || (holds !== 'object' && isScalar(value))) return undefined;
     if (holds === 'plain') return { code: 'INVALID_TYPE', says: 'takes a string, a number or a boolean' };
     if (holds === 'list' && Array.isArray(value) && value.every(isScalar)) return undefined;
@@ -45,7 +36,7 @@ function shapeFault(holds: Exclude<Holds, 'file'>, value: Json): PlaceFault | un
     return { code: 'INVALID_TYPE', says: 'takes an object of strings, numbers and booleans' };
 }
 
-function textFault({ source, segments }: Placed, bodyFormat: BodyFormat, text: string): PlaceFault | undefined {
+function textFault({ source, segments }: Placed, bodyFormat: BodyFormat, text: string): ValueFault | undefined {
     if (source === 'path') return pathFault(text, segments);
     if (source === 'header' && !isVisibleAscii(text, MAX_HEADER_TEXT))
         return invalid(`takes 1 to ${MAX_HEADER_TEXT} characters of visible ASCII, with spaces between them alone`);
@@ -61,7 +52,7 @@ const NOT_XML = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 /** No site has paths with more segments. */
 const MAX_SEGMENTS = 20;
 
-function pathFault(text: string, hasSegments: boolean): PlaceFault | undefined {
+function pathFault(text: string, hasSegments: boolean): ValueFault | undefined {
     const segments = hasSegments ? text.split('/') : [text];
     if (segments.length > MAX_SEGMENTS) return invalid(`takes at most ${MAX_SEGMENTS} segments`);
     const broken = segments.find((segment) => !isSegment(segment));
@@ -79,7 +70,7 @@ function isScalar(value: Json): value is string | number | boolean {
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || isExact(value);
 }
 
-function invalid(says: string): PlaceFault {
+function invalid(says: string): ValueFault {
     return { code: 'INVALID_VALUE', says };
 }
 
