@@ -3,19 +3,22 @@ import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { CONNECTION_TESTS, REJECTED_TESTS } from '../../shared/domain/accounts/plans.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { withPlaceholderValues } from '../../shared/domain/fetch/prepared-values.ts';
 import { termsOf } from '../../shared/domain/package/auth.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
-import { type Admitted, bindValues, findEndpoint } from '../../shared/fetch/admit.ts';
+import type { Admitted } from '../../shared/fetch/admit.ts';
+import { bindValues } from '../../shared/fetch/bind-values.ts';
 import { checkEffect, checkUrl } from '../../shared/fetch/check-rights.ts';
 import { checkTerms, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { recordUse } from '../../shared/fetch/connection-use.ts';
 import { timesOf } from '../../shared/fetch/deadlines.ts';
+import { failureOfCall } from '../../shared/fetch/failure.ts';
+import { findEndpoint } from '../../shared/fetch/find-endpoint.ts';
 import { leaseOf } from '../../shared/fetch/lease.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { fetchJobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
-import { failureOfCall, recordFetch } from '../../shared/fetch/settle.ts';
+import { passCircuit } from '../../shared/fetch/pass-circuit.ts';
+import { recordFetch } from '../../shared/fetch/record.ts';
+import { fetchJobOf, runJob } from '../../shared/fetch/run-job.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { liftRejection } from '../../shared/store/connections/connection-status.ts';
@@ -56,31 +59,40 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
     const asked = await admitTest(call, order, connection);
     // Only counted routes have rate-limit headers.
     const counted = await countCall({ ...call, notes: { headers: {} } }, leaseOf(order, asked.found));
-    let passage: Passage | undefined;
     try {
-        const passed = await passCircuit(app, order, asked);
-        ({ passage } = passed);
-        const { admitted } = passed;
-        const job = fetchJobOf(app, order, admitted, { units: 1, backlogMs: passed.backlogMs });
-        const outcome = await runJob(app, job, call);
-        passage(outcome);
-        const refusal = outcome.ok ? undefined : failureOfCall(job, outcome, false).refusal;
-        const durationMs = performance.now() - order.times.began;
-        recordFetch(app, order, { found: admitted.found, code: refusal?.code ?? 'success', credits: 0, outcome, durationMs });
-        await recordUse(app, order, job, outcome);
-        if (refusal === undefined) return;
-        if (!isRejected(outcome)) throw refusal;
+        const failure = await sendTest(call, order, asked);
+        if (failure === undefined) return;
+        if (!failure.isRejected) throw failure.refusal;
         await app.limits.take({ identity: rejectedTests(caller, connection), windows: [REJECTED_TESTS] });
-        const { upstream } = refusal.extras;
+        const { upstream } = failure.refusal.extras;
         throw new Refusal('CONNECTION_REJECTED', `The site answered ${upstream?.status}: it rejects this credential.`, { upstream });
     } finally {
-        passage?.();
         await counted.end();
     }
 }
 
-function isRejected(outcome: FetchOutcome): boolean {
-    return !outcome.ok && outcome.isCallers === true;
+/** @returns why the test failed, and whether the site rejected the credential; undefined if it passed */
+async function sendTest<P, Q, B>(
+    call: Call<P, Q, B>,
+    order: FetchOrder,
+    asked: Admitted,
+): Promise<{ refusal: Refusal; isRejected: boolean } | undefined> {
+    const { app } = call;
+    const { admitted, backlogMs, passage } = await passCircuit(app, order, asked);
+    try {
+        const job = fetchJobOf(app, order, admitted, { units: 1, backlogMs });
+        const outcome = await runJob(app, job, call);
+        passage(outcome);
+        const failure = outcome.ok
+            ? undefined
+            : { refusal: failureOfCall(job, outcome, false).refusal, isRejected: outcome.isCallers === true };
+        const durationMs = performance.now() - order.times.began;
+        recordFetch(app, order, { found: admitted.found, code: failure?.refusal.code ?? 'success', credits: 0, outcome, durationMs });
+        await recordUse(app, order, job, outcome);
+        return failure;
+    } finally {
+        passage();
+    }
 }
 
 async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: FetchOrder, connection: Connection): Promise<Admitted> {

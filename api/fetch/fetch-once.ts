@@ -5,10 +5,11 @@ import { withPlaceholderValues } from '../../shared/domain/fetch/prepared-values
 import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
 import type { Values } from '../../shared/domain/types.ts';
-import { bindValues, type Found, findEndpoint } from '../../shared/fetch/admit.ts';
+import { bindValues } from '../../shared/fetch/bind-values.ts';
 import { checkEffect, checkHours, checkUrl, isEffectBound } from '../../shared/fetch/check-rights.ts';
 import { chooseConnection, DEFAULT } from '../../shared/fetch/choose-connection.ts';
 import { SETTLED_GRACE_MS } from '../../shared/fetch/deadlines.ts';
+import { type Found, findEndpoint } from '../../shared/fetch/find-endpoint.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { OnceRules } from '../answers/idempotency.ts';
 import type { Call } from '../call.ts';

@@ -1,9 +1,12 @@
 import type { FetchMeta } from '../contracts/fetch.ts';
+import type { FetchOutcome } from '../domain/fetch/fetch-job.ts';
 import { isOneValue } from '../domain/json/tokens.ts';
 import type { StoredResult } from '../store/fetch/results.ts';
-import type { Found } from './admit.ts';
+import { partialErrorOf } from './failure.ts';
+import type { Found } from './find-endpoint.ts';
 import type { FetchOrder } from './order.ts';
-import { type FetchSuccess, partialErrorOf } from './settle.ts';
+
+export type FetchSuccess = FetchOutcome & { ok: true };
 
 /** The text of an answer before and after the value of `meta.credits_remaining`. */
 interface AnswerParts {

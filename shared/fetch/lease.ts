@@ -1,7 +1,7 @@
 import type { Lease } from '../coordination/limits/limits.ts';
 import { sharesSlotsOfFree } from '../domain/accounts/plans.ts';
-import type { Found } from './admit.ts';
 import { LEASE_GRACE_MS } from './deadlines.ts';
+import type { Found } from './find-endpoint.ts';
 import type { FetchOrder } from './order.ts';
 
 /** The lease of a live fetch. @param found undefined if the call names nothing that exists: then no share of a site applies */

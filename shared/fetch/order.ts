@@ -13,3 +13,8 @@ export interface FetchOrder {
     sessionId?: string | undefined;
     times: Times;
 }
+
+/** Whether a call may end without a request to the site and without a hold: a dry run, or one that a stored result may answer. */
+export function mayEndUnsent({ dry_run: isDry, max_age: maxAge = 0 }: FetchRequest): boolean {
+    return isDry === true || maxAge > 0;
+}

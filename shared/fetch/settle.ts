@@ -1,27 +1,27 @@
 import type { App } from '../app.ts';
-import type { PartialError } from '../contracts/fetch.ts';
-import { isServerError } from '../domain/fetch/circuit-verdict.ts';
-import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/fetch-job.ts';
+import type { FetchJob, FetchOutcome } from '../domain/fetch/fetch-job.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
 import { within } from '../platform/within.ts';
-import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
+import type { Refusal } from '../refusals.ts';
 import type { AnswerToKeep } from '../store/credits/moves.ts';
-import type { Admitted, Found } from './admit.ts';
+import type { KeyedCall } from '../store/fetch/idempotency.ts';
+import type { Admitted } from './admit.ts';
+import { answerText, type FetchSuccess } from './answer-text.ts';
 import { recordUse } from './connection-use.ts';
 import { LATE_MS, VERDICT_MS } from './deadlines.ts';
+import { failureOfCall } from './failure.ts';
 import type { Hold } from './hold.ts';
 import type { FetchOrder } from './order.ts';
+import { recordFetch } from './record.ts';
 
 /** A fetch whose outcome is known and whose credits are still held. */
-interface Run {
+interface Run<Outcome extends FetchOutcome = FetchOutcome> {
     admitted: Admitted;
     hold: Hold;
     job: FetchJob;
-    outcome: FetchOutcome;
+    outcome: Outcome;
 }
-
-export type FetchSuccess = FetchOutcome & { ok: true };
 
 /** How a fetch ended: billed, or failed without a charge. */
 export type Settled =
@@ -50,21 +50,19 @@ type Ending =
     | { isBilled: true; charged: number; available: number; kept?: string }
     | { isBilled: false; marked: boolean; available?: number };
 
-/**
- * Charges the cost of the outcome, or releases the hold. Then records the fetch.
- * @param keep creates the answer that is stored together with the charge, from the credits charged; absent: no answer is stored
- */
+/** Charges the cost of the outcome, or releases the hold. Then records the fetch. @param call.keyed the key under which the answer is stored */
 export async function settle(
     app: App,
     order: FetchOrder,
-    { admitted: { found }, hold, job, outcome }: Run,
-    { span, keep }: { span: Span; keep?: ((charged: number) => Promise<AnswerToKeep>) | undefined },
+    { admitted, hold, job, outcome }: Run,
+    { span, keyed }: { span: Span; keyed?: KeyedCall },
 ): Promise<Settled> {
     const ending = outcome.ok
-        ? await span.during('charge', () => charge(app, job, pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount), keep))
+        ? await span.during('charge', () => charge(app, order, { admitted, hold, job, outcome }, keyed))
         : await span.during('release', () => releaseInTime(app, order, job, hold));
     const durationMs = performance.now() - order.times.began;
     await recordUse(app, order, job, outcome);
+    const { found } = admitted;
     if (outcome.ok && ending.isBilled) {
         recordFetch(app, order, { found, code: 'success', credits: ending.charged, outcome, durationMs });
         const { charged, available, kept } = ending;
@@ -79,20 +77,29 @@ export async function settle(
  * Charges, and stores the answer in the same statement. If it is unknown whether the charge was recorded, releases the hold. The result of
  * the release shows whether the charge was recorded.
  */
-async function charge(
-    app: App,
-    job: FetchJob,
-    amount: number,
-    keep: ((charged: number) => Promise<AnswerToKeep>) | undefined,
-): Promise<Ending> {
+async function charge(app: App, order: FetchOrder, run: Run<FetchSuccess>, keyed: KeyedCall | undefined): Promise<Ending> {
+    const { admitted, hold, job, outcome } = run;
     const { operation } = job;
+    const amount = pricing.costOf(admitted.found.endpoint, admitted.found.siteCredits, outcome, hold.amount);
     try {
-        const charged = await app.credits.charge({ operation, amount, answer: await keep?.(amount) });
+        const answer = keyed && (await answerToKeep(app, order, run, { call: keyed, charged: amount }));
+        const charged = await app.credits.charge({ operation, amount, answer });
         if (charged.ok) return { isBilled: true, ...charged };
     } catch (error) {
         app.log.error({ part: 'credits', operation, err: error }, 'it is unknown whether a charge was recorded');
     }
     return release(app, job, amount);
+}
+
+/** The answer, encrypted before the statement that charges and stores it. */
+async function answerToKeep(
+    { idempotency }: App,
+    order: FetchOrder,
+    { admitted, outcome }: Run<FetchSuccess>,
+    { call, charged }: { call: KeyedCall; charged: number },
+): Promise<AnswerToKeep> {
+    const { head, tail } = answerText(order, admitted, { outcome, charged, durationMs: performance.now() - order.times.began });
+    return { call, head, tail, sealed: await idempotency.seal({ headers: {}, head, tail }) };
 }
 
 /**
@@ -119,87 +126,4 @@ function releaseInTime(app: App, { times }: FetchOrder, job: FetchJob, hold: Hol
     const ms = Math.max(VERDICT_MS, times.deadlineAt + LATE_MS / 2 - Date.now());
     const available = hold.availableAfter + hold.amount;
     return within(ms, release(app, job), () => ({ isBilled: false, marked: job.effect === 'write', available }));
-}
-
-/** Why a call is not billed. @param marked whether the write was marked as sent */
-export function failureOfCall(job: FetchJob, outcome: FetchOutcome, marked: boolean): { refusal: Refusal; isFinal: boolean } {
-    const isReported = !outcome.ok && outcome.lost === undefined;
-    const isFinal = marked && !(isReported && outcome.code === 'DEADLINE_EXCEEDED' && outcome.isUnsent === true);
-    if (isReported) return { refusal: toRefusal(outcome, job, isFinal), isFinal };
-    return { refusal: new Refusal(marked ? 'OUTCOME_UNKNOWN' : 'DEADLINE_EXCEEDED'), isFinal };
-}
-
-const RETRYABLE_READS: readonly RefusalCode[] = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_RATE_LIMITED'];
-
-function toRefusal(
-    { code, message, details, retryAfter, upstream }: FetchFailure,
-    { effect }: Pick<FetchJob, 'effect'>,
-    isFinal: boolean,
-): Refusal {
-    const isFailedServer = code === 'UPSTREAM_STATUS' && isServerError(upstream?.status);
-    const isRetryableRead = effect === 'read' && (isFailedServer || RETRYABLE_READS.includes(code));
-    const retryable = isFinal ? false : isRetryableRead ? true : undefined;
-    return new Refusal(code, message, { details, retryAfter, upstream, retryable });
-}
-
-/** `meta.partial_error` for a failed page. Only reads have pages. */
-export function partialErrorOf(failed: FailedPage): PartialError {
-    const { code, message, extras } = toRefusal({ ok: false, ...failed }, { effect: 'read' }, false);
-    const retryable = extras.retryable ?? refusalEntry(code).retryable === true;
-    return { code, message, retryable, upstream: failed.upstream };
-}
-
-/** Writes the request log and the metrics of a fetch that was sent. The log is written within a second, off the hot path. */
-export function recordFetch(
-    { metrics, usage }: App,
-    order: FetchOrder,
-    done: { found: Found; code: 'success' | RefusalCode; credits: number; outcome: FetchOutcome; durationMs: number },
-): void {
-    const { found, code, credits, outcome, durationMs } = done;
-    const site = metrics.siteLabel(found.site);
-    const queueMs = outcome.startedAt === undefined ? undefined : Math.max(0, outcome.startedAt - order.times.admittedAt);
-    metrics.fetches.inc({ site, outcome: code });
-    metrics.fetchSeconds.observe(durationMs / 1000);
-    if (queueMs !== undefined) metrics.fetchQueueSeconds.observe(queueMs / 1000);
-    if (credits > 0) metrics.creditsCharged.inc({ site }, credits);
-    usage.record({
-        ...usageFields(order, found),
-        outcome: code,
-        credits,
-        durationMs,
-        queueMs,
-        ...(outcome.ok
-            ? {
-                  results: outcome.results,
-                  upstream: outcome.upstream,
-                  failedPage: outcome.failedPage?.code,
-                  isCallers: outcome.failedPage?.isCallers === true,
-              }
-            : { isCallers: outcome.isCallers === true }),
-    });
-}
-
-/** Like `recordFetch`, for a fetch that was answered from a stored result. */
-export function recordStored({ metrics, usage }: App, order: FetchOrder, found: Found, results: number): void {
-    const durationMs = performance.now() - order.times.began;
-    metrics.fetches.inc({ site: metrics.siteLabel(found.site), outcome: 'success' });
-    metrics.fetchSeconds.observe(durationMs / 1000);
-    usage.record({ ...usageFields(order, found), outcome: 'success', credits: 0, results, cached: true, durationMs });
-}
-
-function usageFields({ caller, operation, requestId, sessionId }: FetchOrder, found: Found) {
-    return {
-        kind: 'fetch' as const,
-        operation,
-        requestId,
-        accountId: caller.accountId,
-        workspaceId: caller.workspaceId,
-        userId: caller.userId,
-        keyId: caller.keyId,
-        sessionId,
-        site: found.site,
-        registrable: found.registrable,
-        endpoint: found.endpoint.name,
-        version: found.version,
-    };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FetchFailure, FetchJob } from '../../shared/domain/fetch/fetch-job.ts';
-import { failureOfCall } from '../../shared/fetch/settle.ts';
+import { failureOfCall } from '../../shared/fetch/failure.ts';
 
 describe('a write that was marked as sent and not billed', () => {
     function failureFor(outcome: Omit<FetchFailure, 'ok'>) {

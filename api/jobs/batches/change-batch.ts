@@ -1,6 +1,6 @@
 import type { Batch, ResumeRequest, RetryRequest } from '../../../shared/contracts/batch-fields.ts';
 import type { BatchRow } from '../../../shared/domain/jobs/batch-view.ts';
-import { findEndpoint } from '../../../shared/fetch/admit.ts';
+import { findEndpoint } from '../../../shared/fetch/find-endpoint.ts';
 import { readerOf } from '../../../shared/fetch/present-job.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { retryRolledBack, retryUntilKnown } from '../../../shared/platform/pg-errors.ts';
