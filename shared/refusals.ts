@@ -199,9 +199,19 @@ export class Refusal extends Error {
         this.code = code;
         this.extras = extras;
     }
+
+    /** Whether the same call may succeed later. */
+    get isRetryable(): boolean {
+        return this.extras.retryable ?? TABLE[this.code].retryable === true;
+    }
+}
+
+/** A VALIDATION_ERROR. @param problems the total number, if `details` are only the first of them */
+export function invalidFields(details: readonly ItemDetail[], problems?: number): Refusal {
+    return new Refusal('VALIDATION_ERROR', undefined, { details, problems });
 }
 
 /** A VALIDATION_ERROR because of one field. @param path its JSON pointer; empty for the whole body */
 export function invalidField(path: string, message: string, code: DetailCode = 'INVALID_VALUE'): Refusal {
-    return new Refusal('VALIDATION_ERROR', undefined, { details: [{ path, code, message }] });
+    return invalidFields([{ path, code, message }]);
 }

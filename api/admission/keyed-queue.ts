@@ -4,8 +4,8 @@ export interface QueueTurn {
     keys: readonly string[];
     /** Removes the work from the queue while it waits. If its reason is a Refusal, the caller gets it. */
     gone?: AbortSignal | undefined;
-    /** The error for the caller if too much work waits under one key or in total, or if this work waited too long. */
-    full(where: 'key' | 'room' | 'time'): Refusal;
+    /** The error for the caller if too much work waits under one key or in total, or if this work waited too long; OVERLOADED by default. */
+    full?(where: 'key' | 'room' | 'time'): Refusal;
 }
 
 interface KeyedQueueOptions<Turn extends QueueTurn> {
@@ -42,7 +42,7 @@ export class KeyedQueue<Turn extends QueueTurn = QueueTurn> {
 
     /**
      * Runs `work` when it is its turn under each of its keys.
-     * @throws the result of `full` if too much work waits or this work waited too long, or a Refusal if the caller hung up
+     * @throws Refusal if too much work waits, this work waited too long, or the caller hung up
      */
     async run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
         if (turn.gone?.aborted === true) throw goneRefusal(turn.gone);
@@ -69,9 +69,9 @@ export class KeyedQueue<Turn extends QueueTurn = QueueTurn> {
         this.#room.taken += 1;
         this.#startNext();
         if (!this.#waiting.has(turn)) return;
-        if (turn.keys.some((key) => this.#countWaiting(key) > this.#waitingPerKey)) leave(turn.full('key'));
-        else if (this.#room.taken > this.#room.places) leave(turn.full('room'));
-        const timer = patienceMs === undefined ? undefined : setTimeout(() => leave(turn.full('time')), patienceMs);
+        if (turn.keys.some((key) => this.#countWaiting(key) > this.#waitingPerKey)) leave(fullRefusal(turn, 'key'));
+        else if (this.#room.taken > this.#room.places) leave(fullRefusal(turn, 'room'));
+        const timer = patienceMs === undefined ? undefined : setTimeout(() => leave(fullRefusal(turn, 'time')), patienceMs);
         const hungUp = () => leave(goneRefusal(turn.gone));
         turn.gone?.addEventListener('abort', hungUp, { once: true });
         try {
@@ -113,6 +113,10 @@ export class KeyedQueue<Turn extends QueueTurn = QueueTurn> {
     get #waitingPerKey(): number {
         return this.#options.waitingPerKey ?? Number.POSITIVE_INFINITY;
     }
+}
+
+function fullRefusal({ full }: QueueTurn, where: 'key' | 'room' | 'time'): Refusal {
+    return full?.(where) ?? new Refusal('OVERLOADED');
 }
 
 /** The refusal of work that stopped waiting. If the caller hung up, nobody receives it. */

@@ -1,4 +1,3 @@
-import { Refusal } from '../../shared/refusals.ts';
 import type { Call } from '../call.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 import { perApp } from './per-app.ts';
@@ -10,5 +9,5 @@ export function listInTurn<Result>(
     { app, caller, gone }: Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone'>,
     read: () => Promise<Result>,
 ): Promise<Result> {
-    return listsOf(app).run({ keys: [caller.accountId], gone, full: () => new Refusal('OVERLOADED') }, read);
+    return listsOf(app).run({ keys: [caller.accountId], gone }, read);
 }

@@ -1,6 +1,5 @@
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
-import { Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from './client-address.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 import { perApp } from './per-app.ts';
@@ -22,7 +21,7 @@ interface Reader {
  */
 export async function* inClientTurn({ app, request, gone }: Reader, parts: AsyncIterable<string>): AsyncGenerator<string> {
     const iterator = parts[Symbol.asyncIterator]();
-    const turn = { keys: [limitIdentity(request.app.clientAddress)], gone, full: () => new Refusal('OVERLOADED') };
+    const turn = { keys: [limitIdentity(request.app.clientAddress)], gone };
     try {
         for (;;) {
             const step = await partsOf(app).run(turn, () => iterator.next());

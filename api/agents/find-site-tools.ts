@@ -3,7 +3,7 @@ import { runnable, type SiteTool, type ToolChoice } from '../../shared/agents/si
 import type { AgentTool } from '../../shared/agents/tool.ts';
 import type { App } from '../../shared/app.ts';
 import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { invalidFields, Refusal } from '../../shared/refusals.ts';
 import { mayRun, type VersionRef } from '../../shared/store/registry/history.ts';
 import { readPackageText } from '../../shared/store/registry/versions.ts';
 import { endpointHealth } from '../../shared/store/usage/traffic.ts';
@@ -48,7 +48,7 @@ export async function findSiteTools(
             code: 'INVALID_VALUE' as const,
             message: `${site} has no endpoint ${name.slice(0, 64)}`,
         }));
-        throw new Refusal('VALIDATION_ERROR', undefined, { details });
+        throw invalidFields(details);
     }
     const lists = listsOf(app);
     const key = JSON.stringify([version.versionId, choice.names?.toSorted(), choice.effect]);

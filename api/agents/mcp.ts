@@ -8,7 +8,7 @@ import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
 import type { Effect } from '../../shared/domain/types.ts';
-import { type Detail, Refusal } from '../../shared/refusals.ts';
+import { type Detail, invalidFields, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { createClientTurns, fetchShareOf } from '../admission/event-loop-turns.ts';
 import { KeyedQueue } from '../admission/keyed-queue.ts';
@@ -46,7 +46,7 @@ export const agentTools: AppPlugin = {
             const parsedBody = messagesIn(value);
             if (faults.length > 0) {
                 const errors = errorsOf(parsedBody, faults);
-                if (errors.length === 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
+                if (errors.length === 0) throw invalidFields(faults);
                 return h.response(Array.isArray(parsedBody) ? errors : errors[0]).header('cache-control', 'no-store');
             }
             const { tools, instructions } = await find();
@@ -146,7 +146,7 @@ function readQuery({ query }: Request, list: 'tools' | 'endpoints') {
     if (effect !== undefined && list === 'tools') problems.push(problem('effect', 'UNKNOWN_FIELD', 'There is no such query parameter'));
     else if (effect !== undefined && !EFFECTS.some((one) => one === effect))
         problems.push(problem('effect', 'INVALID_VALUE', 'read or write'));
-    if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
+    if (problems.length > 0) throw invalidFields(problems);
     return { names, effect: effect as Effect | undefined, signIn: signIn === 'true' };
 }
 
@@ -154,7 +154,7 @@ function generalTools(names: readonly string[] | undefined): readonly AgentTool[
     if (names === undefined) return TOOLS;
     const unknown = names.filter((name) => !TOOLS.some((tool) => tool.name === name));
     const details = unknown.map((name) => problem('tools', 'INVALID_VALUE', `There is no tool ${name.slice(0, 64)}`));
-    if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
+    if (details.length > 0) throw invalidFields(details);
     return TOOLS.filter(({ name }) => names.includes(name));
 }
 
@@ -225,7 +225,7 @@ function askAs(app: App, request: Request): Ask {
     const { authorization } = request.raw.req.headers;
     const reader = callerOf(request)?.accountId ?? limitIdentity(request.app.clientAddress);
     const gone = goneSignal(request);
-    const turn = { keys: [reader], gone, full: () => new Refusal('OVERLOADED') };
+    const turn = { keys: [reader], gone };
     return async ({ method, path, query = {}, body, headers, confirmed, onLong }) => {
         const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
         const call = () =>

@@ -95,8 +95,7 @@ async function takeKey<P, Q, B>(
                 await waitForRoom(call, request, keyed);
                 break;
             case 'replay': {
-                const full = () => new Refusal('OVERLOADED', undefined, { retryAfter: 1 });
-                const turn = { keys: [keyed.workspaceId], gone: call.gone, full };
+                const turn = { keys: [keyed.workspaceId], gone: call.gone };
                 const kept = await replaysOf(call.app).run(turn, () => idempotency.read(keyed));
                 if (kept === 'sealed') throw new Refusal('SERVICE_UNAVAILABLE', SEALED, { retryAfter: 60 });
                 // Undefined if it expired since; then the key is free.

@@ -2,7 +2,7 @@ import type { DomainParams } from '../../shared/contracts/claims.ts';
 import { checkPolicy } from '../../shared/domain/site/policy-rules.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { invalidFields, Refusal } from '../../shared/refusals.ts';
 import * as claims from '../../shared/store/registry/ownership.ts';
 import * as policies from '../../shared/store/registry/site-policies.ts';
 import { writeInTurn } from '../admission/writes.ts';
@@ -32,7 +32,7 @@ export async function changePolicy(call: Call<DomainParams, object, SitePolicy>)
 function readPolicy(body: SitePolicy, registrable: string): SitePolicy {
     const checked = checkPolicy({ ...NO_POLICY, ...body }, registrable);
     if (checked.ok) return checked.policy;
-    throw new Refusal('VALIDATION_ERROR', undefined, { details: checked.details });
+    throw invalidFields(checked.details);
 }
 
 function notOwned(registrable: string): Refusal {

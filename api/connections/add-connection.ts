@@ -2,7 +2,7 @@ import type { ConnectionEntry, ConnectionOrder, NewConnectionQuery } from '../..
 import { hintOf, secretProblems, toStoredSecret } from '../../shared/domain/connections/secret.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
-import { invalidField, Refusal } from '../../shared/refusals.ts';
+import { invalidField, invalidFields } from '../../shared/refusals.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import { inDomainTurn, writeInTurn } from '../admission/writes.ts';
@@ -24,7 +24,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     const terms = chooseTerms(offer, body.auth_id);
     checkCookies(terms.entry, { site, takesCookies });
     const problems = secretProblems(terms.entry, body.secret);
-    if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
+    if (problems.length > 0) throw invalidFields(problems);
     const secret = toStoredSecret(terms.entry, body.secret);
     const connectionId = newId('con');
     const sealed = await sealSecret(app.db, app.secrets, { workspaceId, connectionId, site }, secret);

@@ -5,7 +5,7 @@ import { unknownScopes } from '../../shared/domain/connections/secret.ts';
 import { type AuthOffer, type AuthTerms, flowsOf } from '../../shared/domain/package/auth.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
-import { invalidField, Refusal } from '../../shared/refusals.ts';
+import { invalidField, invalidFields, Refusal } from '../../shared/refusals.ts';
 import { addFlow, bindClient, findEnded, hashOfState, MAX_FLOWS, redirectUrls } from '../../shared/store/connections/oauth.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import type { Call, Reply } from '../call.ts';
@@ -21,7 +21,7 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
     const terms = consentTerms(offer, body.auth_id);
     const { entry } = terms;
     const wrong = unknownScopes(entry, body.scopes ?? []);
-    if (wrong.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: wrong });
+    if (wrong.length > 0) throw invalidFields(wrong);
     const client = await bindClient(app, { workspaceId, site }, originsOf(offer.auth));
     if (client === undefined) {
         const message = `There is no OAuth client for this site: set one with PUT /v1/oauth-clients/${site}.`;

@@ -5,7 +5,7 @@ import { type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
 import { notMaintainer, readSite } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
-import { invalidField, Refusal } from '../../shared/refusals.ts';
+import { invalidField, invalidFields, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
@@ -52,7 +52,7 @@ async function newValue(call: ChangeCall, connection: connections.Connection, te
     const { app, query } = call;
     requireExternalKeyRing(app);
     const problems = secretProblems(terms.entry, given);
-    if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
+    if (problems.length > 0) throw invalidFields(problems);
     const secret = toStoredSecret(terms.entry, given);
     const { test } = terms.entry;
     const isTried = test !== undefined && query.test !== false;

@@ -19,7 +19,7 @@ import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { passCircuit } from '../../shared/fetch/pass-circuit.ts';
 import { recordFetch } from '../../shared/fetch/record.ts';
 import { fetchJobOf, runJob } from '../../shared/fetch/run-job.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { invalidFields, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { liftRejection } from '../../shared/store/connections/connection-status.ts';
 import { type Connection, findConnection } from '../../shared/store/connections/connections.ts';
@@ -102,7 +102,7 @@ async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: Fetc
     await checkEffect(app, caller, found);
     const values = await bindValues(found, body);
     const price = pricing.priceOrder({ ...found, maxCredits: undefined, maxResults: undefined });
-    if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
+    if (!price.ok) throw invalidFields([price.problem]);
     checkUrl(found.policy, () => buildUrl(found.endpoint, withPlaceholderValues(found.endpoint, values)));
     return { ok: true, found, values, price, connection, cursor: undefined };
 }

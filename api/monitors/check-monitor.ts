@@ -4,7 +4,7 @@ import { MAX_OF_FREE_USER, MIN_INTERVAL } from '../../shared/domain/monitors/bou
 import { closestRuns, cronFault, type Schedule } from '../../shared/domain/monitors/schedule.ts';
 import { expressionFault } from '../../shared/domain/package/rules/expressions.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import { type Detail, Refusal } from '../../shared/refusals.ts';
+import { type Detail, invalidFields } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countMonitors, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { planLimit } from '../answers/plan-limit.ts';
@@ -41,7 +41,7 @@ export function checkFields({ clock }: App, fields: MonitorChanges, before?: Tim
         const wrong = expression == null ? undefined : expressionFault(expression);
         if (wrong !== undefined) details.push({ path, code: 'INVALID_VALUE', message: wrong });
     }
-    if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
+    if (details.length > 0) throw invalidFields(details);
 }
 
 /** @throws Refusal PLAN_LIMIT if two runs would be closer than the plan allows */

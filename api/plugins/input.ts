@@ -6,7 +6,7 @@ import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { MAX_DETAILS } from '../../shared/fetch/error-object.ts';
-import { type Detail, type DetailCode, Refusal } from '../../shared/refusals.ts';
+import { type Detail, type DetailCode, invalidFields } from '../../shared/refusals.ts';
 import { countRefused } from '../admission/count-call.ts';
 import { isTooComplex, type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from '../bodies/json-body.ts';
 import type { AppPlugin } from './plugin.ts';
@@ -43,7 +43,7 @@ export const input: AppPlugin = {
             const { problems } = request.app;
             try {
                 await readBody(request, contract, problems);
-                if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
+                if (problems.length > 0) throw invalidFields(problems);
             } catch (refusal) {
                 await countRefused(app, request);
                 throw refusal;

@@ -4,7 +4,7 @@ import { buildUrl } from '../domain/fetch/build-request.ts';
 import { withPlaceholderValues } from '../domain/fetch/prepared-values.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Values } from '../domain/types.ts';
-import { Refusal, refusalEntry } from '../refusals.ts';
+import { invalidFields, Refusal, refusalEntry } from '../refusals.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
 import { bindValues } from './bind-values.ts';
 import { checkEffect, checkPrice, checkUrl } from './check-rights.ts';
@@ -92,7 +92,7 @@ export async function checkFound(app: App, { caller, body, cursor, suggests }: O
     if (cursor !== undefined) checkCursor(cursor, values, connection);
     const limits = { maxCredits: body.max_credits, maxResults: body.max_results, maxPages: body.max_pages };
     const price = pricing.priceOrder({ ...found, ...limits });
-    if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
+    if (!price.ok) throw invalidFields([price.problem]);
     // A dry run sends nothing. It reports the price that the caller has to confirm.
     if (body.dry_run !== true) await checkPrice(app, caller, found, price.unit * price.maxUnits);
     return { ok: true, found, values, price, connection, cursor };
@@ -104,5 +104,5 @@ function rejectPageFields({ endpoint }: Found, body: FetchRequest): void {
     if (given.length === 0) return;
     const message = `The endpoint ${endpoint.name} has no pages: leave this field out.`;
     const details = given.map((field) => ({ path: `/${field}`, code: 'INVALID_VALUE' as const, message }));
-    throw new Refusal('VALIDATION_ERROR', undefined, { details });
+    throw invalidFields(details);
 }

@@ -2,7 +2,7 @@ import { defined } from '../domain/defined.ts';
 import { type ErrorBody, type ItemDetail, type Refusal, refusalEntry } from '../refusals.ts';
 
 export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): ErrorBody {
-    const { status, fault, retryable } = refusalEntry(refusal.code);
+    const { status, fault } = refusalEntry(refusal.code);
     const { extras } = refusal;
     const { details = [], didYouMean = [] } = extras;
     return defined<ErrorBody>({
@@ -10,7 +10,7 @@ export function errorObject(refusal: Refusal, requestId: string, publicUrl: stri
         message: refusal.message,
         status,
         fault,
-        retryable: extras.retryable ?? retryable === true,
+        retryable: refusal.isRetryable,
         retry_after: extras.retryAfter,
         request_id: requestId,
         doc_url: `${publicUrl}/docs/errors#${refusal.code}`,

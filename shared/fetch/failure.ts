@@ -1,7 +1,7 @@
 import type { PartialError } from '../contracts/fetch.ts';
 import { isServerError } from '../domain/fetch/circuit-verdict.ts';
 import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/fetch-job.ts';
-import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
+import { Refusal, type RefusalCode } from '../refusals.ts';
 
 /** Why a call is not billed. @param marked whether the write was marked as sent */
 export function failureOfCall(job: FetchJob, outcome: FetchOutcome, marked: boolean): { refusal: Refusal; isFinal: boolean } {
@@ -26,7 +26,6 @@ function toRefusal(
 
 /** `meta.partial_error` for a failed page. Only reads have pages. */
 export function partialErrorOf(failed: FailedPage): PartialError {
-    const { code, message, extras } = toRefusal({ ok: false, ...failed }, { effect: 'read' }, false);
-    const retryable = extras.retryable ?? refusalEntry(code).retryable === true;
-    return { code, message, retryable, upstream: failed.upstream };
+    const { code, message, isRetryable } = toRefusal({ ok: false, ...failed }, { effect: 'read' }, false);
+    return { code, message, retryable: isRetryable, upstream: failed.upstream };
 }

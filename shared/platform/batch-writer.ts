@@ -1,4 +1,5 @@
 import { codeOfError } from './error-code.ts';
+import { createSerialRuns } from './serial-runs.ts';
 
 /** Maximum number of rows in one statement. */
 const CHUNK = 1000;
@@ -29,8 +30,7 @@ interface BatchWriterOptions<Row> {
 export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: BatchWriterOptions<Row>): BatchWriter<Row> {
     let waiting: Row[] = [];
     let timer: NodeJS.Timeout | undefined;
-    let writing: Promise<void> = Promise.resolve();
-    let next: Promise<void> | undefined;
+    const writes = createSerialRuns(writeAll);
 
     function schedule(): void {
         if (timer !== undefined || waiting.length === 0) return;
@@ -38,16 +38,10 @@ export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: Batch
         timer.unref();
     }
 
-    /** One write runs at a time. All calls during a write share the next one. */
     function flush(): Promise<void> {
         clearTimeout(timer);
         timer = undefined;
-        next ??= writing.then(() => {
-            next = undefined;
-            return writeAll();
-        });
-        writing = next;
-        return next;
+        return writes.now();
     }
 
     async function writeAll(): Promise<void> {

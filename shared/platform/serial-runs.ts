@@ -1,5 +1,5 @@
 /** Runs `work` serially. Calls during a run share the next run, if that is still worth it then. */
-export function createSerialRuns(work: () => Promise<void>, isWorthIt: () => boolean) {
+export function createSerialRuns(work: () => Promise<void>, isWorthIt = () => true) {
     let running: Promise<void> | undefined;
     let isWanted = false;
     const run = async () => {

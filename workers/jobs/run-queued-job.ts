@@ -17,7 +17,7 @@ import { passCircuit } from '../../shared/fetch/pass-circuit.ts';
 import { recordStored } from '../../shared/fetch/record.ts';
 import { fetchJobOf } from '../../shared/fetch/run-job.ts';
 import { findStored, resultKeyOf } from '../../shared/fetch/stored-results.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { invalidFields, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/accounts.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
@@ -146,7 +146,7 @@ async function admitAtPriceOfOrder(app: App, { unit, unitsCap }: ClaimedJob, ord
     const { max_results: maxResults, max_pages: maxPages } = body;
     const found = { ...asked.found, siteCredits: Math.min(asked.found.siteCredits, unit), unitsCap: unitsCap ?? undefined };
     const price = pricing.priceOrder({ ...found, maxCredits, maxResults, maxPages });
-    if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
+    if (!price.ok) throw invalidFields([price.problem]);
     return { ...asked, found, price };
 }
 

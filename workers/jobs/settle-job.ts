@@ -11,7 +11,7 @@ import { failureOfCall } from '../../shared/fetch/failure.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { recordFetch } from '../../shared/fetch/record.ts';
 import { keepResult, resultKeyOf } from '../../shared/fetch/stored-results.ts';
-import { type Refusal, refusalEntry } from '../../shared/refusals.ts';
+import type { Refusal } from '../../shared/refusals.ts';
 import type { ClaimedJob } from '../../shared/store/jobs/claims.ts';
 import type { Held } from '../../shared/store/jobs/holds.ts';
 import { sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
@@ -73,8 +73,8 @@ async function toFailedEnd(app: App, job: ClaimedJob, fetchJob: FetchJob, outcom
 }
 
 /** What decides whether a call is tried again. */
-export function factsOf({ code, extras }: Refusal): { code: string; retryable: boolean; retryAfter?: number | undefined } {
-    return { code, retryable: extras.retryable ?? refusalEntry(code).retryable === true, retryAfter: extras.retryAfter };
+export function factsOf({ code, isRetryable, extras }: Refusal): { code: string; retryable: boolean; retryAfter?: number | undefined } {
+    return { code, retryable: isRetryable, retryAfter: extras.retryAfter };
 }
 
 export async function sealRefusal({ secrets }: App, { message, extras }: Refusal): Promise<Buffer> {

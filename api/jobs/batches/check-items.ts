@@ -7,7 +7,7 @@ import { checkFound } from '../../../shared/fetch/admit.ts';
 import { trustedEffect } from '../../../shared/fetch/check-rights.ts';
 import { type Found, findEndpoint } from '../../../shared/fetch/find-endpoint.ts';
 import { orderedCall } from '../../../shared/fetch/new-job.ts';
-import { type ItemDetail, Refusal, refusalEntry } from '../../../shared/refusals.ts';
+import { type ItemDetail, invalidField, invalidFields, Refusal, refusalEntry } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
 import type { Latest } from '../../../shared/store/registry/site-states.ts';
@@ -123,7 +123,7 @@ export async function checkItems(app: App, caller: Caller, body: BatchBody, stor
             report(one, detailsOf(error));
         }
     }
-    if (problems > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details, problems });
+    if (problems > 0) throw invalidFields(details, problems);
     return totals;
 }
 
@@ -177,9 +177,7 @@ async function checkItem(
 }
 
 function missing(field: 'site' | 'endpoint'): Refusal {
-    return new Refusal('VALIDATION_ERROR', undefined, {
-        details: [{ path: `/${field}`, code: 'REQUIRED', message: `${field} is required, here or in the defaults.` }],
-    });
+    return invalidField(`/${field}`, `${field} is required, here or in the defaults.`, 'REQUIRED');
 }
 
 /** Finds the endpoint of an item. @throws Refusal the error that a call of this endpoint would get */

@@ -7,7 +7,7 @@ import { defined } from '../../../shared/domain/defined.ts';
 import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
 import { type SplitBody, splitItems } from '../../../shared/domain/json/split-items.ts';
 import { splitOnce } from '../../../shared/domain/text/split-once.ts';
-import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../../shared/refusals.ts';
+import { type Detail, type DetailCode, type ItemDetail, invalidFields, Refusal } from '../../../shared/refusals.ts';
 import { emptyBody, isJsonType, isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { type Chunks, openChunks } from '../../bodies/read-chunks.ts';
 import type { Call } from '../../call.ts';
@@ -243,5 +243,5 @@ function refuse(details: Detail[]): void {
 }
 
 function refusalOf(details: Detail[]): Refusal {
-    return new Refusal('VALIDATION_ERROR', undefined, { details: details.slice(0, MAX_DETAILS), problems: details.length });
+    return invalidFields(details.slice(0, MAX_DETAILS), details.length);
 }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import { lookUntil } from '../../platform/look-until.ts';
-import { type Envelope, REPORT_GRACE_MS, type WorkerBackend } from './backend.ts';
+import { once } from '../../platform/once.ts';
+import { type BullWorker, type Envelope, REPORT_GRACE_MS, type WorkerBackend } from './backend.ts';
 import { RETRY_MS } from './bull-options.ts';
 import { writeReport } from './report.ts';
 import type { StoreClock } from './store-clock.ts';
@@ -24,8 +25,7 @@ export type Handler = (
 
 export type Consumer = ReturnType<typeof openConsumer>;
 
-/** Consumes the queue: takes jobs, runs the handler, replies, and then removes the job. */
-export function openConsumer(options: {
+interface ConsumerOptions {
     backend: WorkerBackend;
     clock: Pick<StoreClock, 'jobFromStore' | 'outcomeToStore'>;
     handler: Handler;
@@ -33,10 +33,13 @@ export function openConsumer(options: {
     /** Runs for each job whose worker died, before its caller receives the answer. */
     onDeath?: ((job: FetchJob) => Promise<void>) | undefined;
     log: ConnectionLog;
-}) {
-    const { backend, clock, handler, concurrency, onDeath, log } = options;
+}
+
+/** Consumes the queue: takes jobs, runs the handler, replies, and then removes the job. */
+export function openConsumer({ backend, clock, handler, concurrency, onDeath, log }: ConsumerOptions) {
     const running = new Map<string, AbortController>();
     const cancelled = new Set<string>();
+    const reply = (id: string, envelope: Envelope, report: FetchOutcome) => replyInTime({ backend, clock, log }, id, envelope, report);
     const worker = backend.openWorker(work, { concurrency });
     backend.onCancel((id) => {
         remember(cancelled, id);
@@ -52,44 +55,24 @@ export function openConsumer(options: {
         void (onDeath === undefined ? answer() : onDeath(clock.jobFromStore(envelope.job)).then(answer, answer));
     });
     worker.run();
-    let isCut = false;
-    let draining: Promise<void> | undefined;
-    const drain = () => {
-        draining ??= pause();
-        return draining;
-    };
-    let closing: Promise<void> | undefined;
+    // The opener and the queue both close a consumer.
+    const pausing = once(() => pause(worker, () => running.size));
+    const close = once(async () => {
+        const { isCut } = await pausing();
+        await worker.close(isCut);
+        await backend.close();
+    });
     return {
         /** Stops taking jobs. Resolves when all running jobs have replied. */
-        drain,
-        /** Drains, then closes every connection. */
-        close(): Promise<void> {
-            // The opener and the queue both call this.
-            closing ??= drain().then(async () => {
-                await worker.close(isCut);
-                await backend.close();
-            });
-            return closing;
+        async drain() {
+            await pausing();
         },
+        /** Drains, then closes every connection. */
+        close,
         inFlight: () => running.size,
         /** When the loop last made progress, in milliseconds since the epoch, also after a jump of the clock. In a healthy worker at most 3 s ago. */
         lastProgressAt: () => Date.now() - (performance.now() - worker.lastProgressAt()),
     };
-
-    /** BullMQ waits for its last call of the store, without end if the store is away. Jobs that run are always waited for. */
-    async function pause(): Promise<void> {
-        let isPaused = false;
-        const paused = worker.pause().finally(() => {
-            isPaused = true;
-        });
-        let busyAt = performance.now();
-        const isOver = async () => {
-            if (running.size > 0) busyAt = performance.now();
-            return isPaused || performance.now() - busyAt >= CUT_MS;
-        };
-        await Promise.race([paused, lookUntil(LOOKS, isOver, Boolean)]);
-        isCut = !isPaused;
-    }
 
     /** Replies before the job is removed from the queue. In the opposite order, a crash in between would lose the answer. */
     async function work(id: string, envelope: Envelope): Promise<void> {
@@ -101,9 +84,11 @@ export function openConsumer(options: {
         const began = performance.now();
         const acts: (() => void)[] = [];
         try {
-            const outcome = await handler(job, abort.signal, envelope.trace, (act) => acts.push(act)).catch((error: unknown) =>
-                internal(error, job),
-            );
+            const work = handler(job, abort.signal, envelope.trace, (act) => acts.push(act));
+            const outcome = await work.catch((error: unknown): FetchFailure => {
+                log.error({ part: 'worker', operation: job.operation, err: error }, 'a job failed by a bug');
+                return { ok: false, code: 'INTERNAL' };
+            });
             if (!abort.signal.aborted) await reply(id, envelope, { ...outcome, ranMs: Math.round(performance.now() - began) });
         } finally {
             for (const act of acts) act();
@@ -111,26 +96,41 @@ export function openConsumer(options: {
             cancelled.delete(id);
         }
     }
+}
 
-    /** Retries until the caller's deadline. */
-    async function reply(id: string, { job, replyTo }: Envelope, report: FetchOutcome): Promise<void> {
-        const body = writeReport(clock.outcomeToStore(report));
-        for (;;) {
-            try {
-                return await backend.reply(replyTo, { id, body });
-            } catch (error) {
-                if (Date.now() > clock.jobFromStore(job).deadlineAt + REPORT_GRACE_MS) {
-                    log.error({ part: 'queue', operation: job.operation, err: error }, 'an outcome could not be delivered in time');
-                    return;
-                }
-                await sleep(RETRY_MS);
+/** Stops a worker. BullMQ waits for its last call of the store, without end if the store is away. Jobs that run are always waited for. */
+async function pause(worker: BullWorker, inFlight: () => number): Promise<{ isCut: boolean }> {
+    let isPaused = false;
+    const paused = worker.pause().finally(() => {
+        isPaused = true;
+    });
+    let busyAt = performance.now();
+    const isOver = async () => {
+        if (inFlight() > 0) busyAt = performance.now();
+        return isPaused || performance.now() - busyAt >= CUT_MS;
+    };
+    await Promise.race([paused, lookUntil(LOOKS, isOver, Boolean)]);
+    return { isCut: !isPaused };
+}
+
+/** Retries until the caller's deadline. */
+async function replyInTime(
+    { backend, clock, log }: Pick<ConsumerOptions, 'backend' | 'clock' | 'log'>,
+    id: string,
+    { job, replyTo }: Envelope,
+    report: FetchOutcome,
+): Promise<void> {
+    const body = writeReport(clock.outcomeToStore(report));
+    for (;;) {
+        try {
+            return await backend.reply(replyTo, { id, body });
+        } catch (error) {
+            if (Date.now() > clock.jobFromStore(job).deadlineAt + REPORT_GRACE_MS) {
+                log.error({ part: 'queue', operation: job.operation, err: error }, 'an outcome could not be delivered in time');
+                return;
             }
+            await sleep(RETRY_MS);
         }
-    }
-
-    function internal(error: unknown, job: FetchJob): FetchFailure {
-        log.error({ part: 'worker', operation: job.operation, err: error }, 'a job failed by a bug');
-        return { ok: false, code: 'INTERNAL' };
     }
 }
 

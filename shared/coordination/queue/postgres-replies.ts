@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { createSerialRuns } from '../../platform/serial-runs.ts';
 import { base64InTurns, textInTurns, toBase64InTurns } from '../../platform/turns.ts';
 import { REPLY_BATCH, type Reply, type ReplyChannel, type ReplyListener } from './backend.ts';
 import { openListener } from './postgres-listener.ts';
@@ -36,8 +37,7 @@ export function openPostgresReplies(options: {
 }): ReplyChannel {
     const { databaseUrl, pool, secrets, log, listener } = options;
     const name = `sealed_replies_${randomBytes(9).toString('hex')}`;
-    let reading: Promise<void> | undefined;
-    let nextRead: Promise<void> | undefined;
+    const reads = createSerialRuns(takeRows);
     let retry: NodeJS.Timeout | undefined;
     const connection = openListener({
         databaseUrl,
@@ -48,7 +48,7 @@ export function openPostgresReplies(options: {
         async onListening() {
             await pool.query(SWEEP);
             const settleMissing = await listener.onDoubt();
-            await readAll();
+            await reads.now();
             settleMissing();
         },
     });
@@ -57,39 +57,20 @@ export function openPostgresReplies(options: {
         async close() {
             await connection.close();
             clearTimeout(retry);
-            await reading?.catch(() => undefined);
+            await reads.idle().catch(() => undefined);
             await pool.query('delete from queue_replies where channel = $1', [name]).catch(() => undefined);
         },
     };
 
     /** A failed read leaves the rows in the table, so the next read takes them. */
     function readSoon(): void {
-        readAll().catch(() => {
+        reads.now().catch(() => {
             clearTimeout(retry);
             retry = setTimeout(readSoon, RETRY_MS);
         });
     }
 
-    /**
-     * Takes all rows that exist at the time of the call. Reads never overlap: each read delivers its replies before the next read begins.
-     */
-    function readAll(): Promise<void> {
-        if (reading === undefined) {
-            reading = drain().finally(() => {
-                reading = undefined;
-            });
-            return reading;
-        }
-        nextRead ??= reading
-            .catch(() => undefined)
-            .then(() => {
-                nextRead = undefined;
-                return readAll();
-            });
-        return nextRead;
-    }
-
-    async function drain(): Promise<void> {
+    async function takeRows(): Promise<void> {
         // Loads the key ring first, if it is in the database, because deleted rows cannot be restored.
         await secrets.hmac('', PURPOSE);
         for (;;) {

@@ -66,9 +66,8 @@ export function openQueue(options: QueueOptions): Queue {
     const producer = openProducer(options, now);
     const clock: StoreClock = openStoreClock(() => producer.time(), log);
     const adding = watchConnection(log, 'queueing of jobs');
+    const { cancel, cancelAgain } = createCanceller(producer);
     const consumers: Consumer[] = [];
-    /** Ids of jobs that may still be in the queue without a caller, because an add or a cancel failed. */
-    const unwanted = new Set<string>();
     let replies: ReplyChannel | undefined;
     let isClosed = false;
     if (options.role === 'api') openReplies();
@@ -80,30 +79,17 @@ export function openQueue(options: QueueOptions): Queue {
             if (remainingMs <= 0 || signal?.aborted) return { ok: false, code: 'DEADLINE_EXCEEDED' };
             const id = job.run > 1 ? `${job.operation}-${job.run}` : job.operation;
             const envelope: Envelope = { job: clock.jobToStore(job), replyTo: openReplies().name, trace };
-            const abandon = () => {
-                if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) cancel(id);
-            };
-            signal?.addEventListener('abort', abandon, { once: true });
-            const outcome = waiters.open(
-                id,
-                remainingMs + REPORT_GRACE_MS,
-                () => {
-                    cancel(id);
-                    return { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' };
-                },
-                () => signal?.removeEventListener('abort', abandon),
-            );
-            producer.add(id, envelope, priority).then(
-                () => {
-                    adding.up();
-                    waiters.markQueued(id);
-                },
-                (error: unknown) => {
-                    adding.down(error);
-                    if (waiters.settle(id, unavailable())) cancel(id);
-                },
-            );
-            return outcome;
+            const abandon = () => settleAndCancel(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' });
+            const timer = setTimeout(abandon, remainingMs + REPORT_GRACE_MS);
+            signal?.addEventListener('abort', abandon);
+            const outcome = waiters.open(id);
+            void add(id, envelope, priority);
+            try {
+                return await outcome;
+            } finally {
+                clearTimeout(timer);
+                signal?.removeEventListener('abort', abandon);
+            }
         },
         consume(handler, { concurrency, onDeath }) {
             const consumer = openConsumer({ backend: openWorker(options, now), clock, handler, concurrency, onDeath, log });
@@ -139,7 +125,7 @@ export function openQueue(options: QueueOptions): Queue {
         replies ??= producer.openReplies({
             onReply: ({ id, body }) => void waiters.settle(id, clock.outcomeFromStore(readReport(body))),
             async onDoubt() {
-                for (const id of unwanted) cancel(id);
+                cancelAgain();
                 const open = waiters.queuedIds();
                 const surviving = open.length === 0 ? new Set<string>() : await producer.surviving(open);
                 return () => {
@@ -151,13 +137,40 @@ export function openQueue(options: QueueOptions): Queue {
         return replies;
     }
 
-    /** Best effort: a failed cancel is retried after the next reconnect. A worker drops a job whose deadline has passed. */
-    function cancel(id: string): void {
-        unwanted.delete(id);
-        producer.cancel(id).catch(() => {
-            if (!isClosed && unwanted.size < 10_000) unwanted.add(id);
-        });
+    async function add(id: string, envelope: Envelope, priority: number | undefined): Promise<void> {
+        try {
+            await producer.add(id, envelope, priority);
+            adding.up();
+            waiters.markQueued(id);
+        } catch (error) {
+            adding.down(error);
+            settleAndCancel(id, unavailable());
+        }
     }
+
+    function settleAndCancel(id: string, outcome: FetchFailure): void {
+        if (waiters.settle(id, outcome)) cancel(id);
+    }
+}
+
+/** Maximum number of failed cancels that are tried again. A worker drops a job whose deadline has passed. */
+const MAX_FAILED = 10_000;
+
+/** Cancels jobs that no caller waits for. Best effort: failed cancels are tried again after the next reconnect. */
+function createCanceller(producer: ProducerBackend): { cancel(id: string): void; cancelAgain(): void } {
+    const failed = new Set<string>();
+    const cancel = (id: string) => {
+        failed.delete(id);
+        producer.cancel(id).catch(() => {
+            if (failed.size < MAX_FAILED) failed.add(id);
+        });
+    };
+    return {
+        cancel,
+        cancelAgain: () => {
+            for (const id of failed) cancel(id);
+        },
+    };
 }
 
 function unavailable(): FetchFailure {

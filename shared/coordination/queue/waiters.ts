@@ -4,24 +4,13 @@ import type { FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 export function createWaiters() {
     const waiters = new Map<string, { settle(outcome: FetchOutcome): void; isQueued: boolean }>();
     return {
-        /** Adds a caller, who gets `onDeadline()` after `remainingMs`. @param ended runs before the promise resolves, for whatever reason */
-        open(id: string, remainingMs: number, onDeadline: () => FetchOutcome, ended: () => void): Promise<FetchOutcome> {
-            const { promise, resolve } = Promise.withResolvers<FetchOutcome>();
-            const settle = (outcome: FetchOutcome) => {
-                clearTimeout(timer);
-                waiters.delete(id);
-                ended();
-                resolve(outcome);
-            };
-            const timer = setTimeout(() => settle(onDeadline()), remainingMs);
-            waiters.set(id, { settle, isQueued: false });
-            return promise;
+        open(id: string): Promise<FetchOutcome> {
+            return new Promise((settle) => waiters.set(id, { settle, isQueued: false }));
         },
         /** @returns whether a caller waited; later calls for the same id have no effect */
         settle(id: string, outcome: FetchOutcome): boolean {
-            const waiter = waiters.get(id);
-            waiter?.settle(outcome);
-            return waiter !== undefined;
+            waiters.get(id)?.settle(outcome);
+            return waiters.delete(id);
         },
         /** Records that the job is in the queue. From then on, a job that is missing from the queue counts as lost. */
         markQueued(id: string): void {
