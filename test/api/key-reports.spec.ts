@@ -42,6 +42,18 @@ describe('a report of leaked keys', () => {
         expect([await mails(leaked), await mails(other)]).to.deep.equal([1, 0]);
     });
 
+    it('mails the owner where to see what the key left behind, such as webhooks', async () => {
+        const leaked = await join(world);
+        await report({ keys: [leaked.apiKey] });
+        const [{ email }] = await world.app.db('users').where({ id: leaked.userId }).select('email');
+        const mailed = () => world.logged.find(({ mail_to }) => mail_to === email);
+        await eventually(
+            async () => mailed(),
+            (line) => line !== undefined,
+        );
+        expect(mailed()?.['mail_text']).to.include(`${world.app.publicUrl()}/dashboard/settings/access`);
+    });
+
     it('sends no mail to an unconfirmed address, which may be a stranger’s', async () => {
         const leaked = await join(world);
         await world.app.db.raw('update users set verified_at = null where id = ?', [leaked.userId]);

@@ -217,6 +217,8 @@ async function revokeLeaked(trx: Db, secrets: Secrets, { keyIds, publicUrl }: { 
 Make another key: ${publicUrl}/dashboard/keys
 
 Take the old one out of wherever it was published, and look for calls that are not yours: ${publicUrl}/dashboard/usage/calls
+
+Webhooks and connections made with it stay. Remove what is not yours: ${publicUrl}/dashboard/settings/access
 `,
         });
     }
