@@ -9,6 +9,7 @@ import { createEmbedder, type Embedder } from './platform/embedder.ts';
 import { type Cleanup, createCleanup } from './platform/lifecycle.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
+import { isServerFault, refusesWrites } from './platform/pg-errors.ts';
 import { shippedPhrases, shippedWordVectors } from './platform/phrases.ts';
 import { openReplica, type Read } from './platform/replica.ts';
 import { createSecrets, type Secrets } from './platform/secrets.ts';
@@ -84,6 +85,8 @@ export interface App {
     publicUrl(): string;
     /** Called once the port is known. */
     setPort(port: number): void;
+    /** Whether the database refused a write within the last seconds, such as for a full disk. */
+    refusesWrites(): boolean;
     isDraining(): boolean;
     /** Makes /readyz fail from now on, so that no new traffic arrives. */
     drain(): void;
@@ -108,6 +111,9 @@ const BROWSE_MS = 2000;
 /** A new connection plans every statement again, and each ranking of finds six times. Firewalls forget connections after 350 s or more. */
 const BROWSE_IDLE_MS = 300_000;
 
+/** How long a refused write shows in the health. Fetches try again, so it is over once one of them succeeds, or nobody tries. */
+const REFUSED_MS = 5000;
+
 /** Number of connections reserved for credits. Holds, charges and releases get a connection even if many readers wait. */
 const MOVING_CREDITS = 6;
 
@@ -131,7 +137,12 @@ export function openApp(
         return part;
     };
 
-    const { db, browse, money, read } = openPools(config, { role, log, acquireTimeoutMs }, cleanup);
+    let refusedAt = Number.NEGATIVE_INFINITY;
+    const onServerError = (code: string) => {
+        if (isServerFault(code)) metrics.databaseFaults.inc({ code });
+        if (refusesWrites(code)) refusedAt = performance.now();
+    };
+    const { db, browse, money, read } = openPools(config, { role, log, acquireTimeoutMs, onServerError }, cleanup);
     const secrets = createSecrets({ db, keys: config.secretKeys, log });
     const { circuits, turns, quarantine } = closing('circuits', openSiteGuards({ db, clock, log, timeoutMs: acquireTimeoutMs }));
     const versions = createVersions(db);
@@ -174,6 +185,7 @@ export function openApp(
         setPort: (actual) => {
             port = actual;
         },
+        refusesWrites: () => performance.now() - refusedAt < REFUSED_MS,
         isDraining: () => draining,
         drain: () => {
             draining = true;
@@ -187,13 +199,18 @@ export function openApp(
 /** Opens the pools of the database. The replica, if there is one, is only for an API. */
 function openPools(
     { databaseUrl, databaseReplicaUrl }: Config & { databaseUrl: string },
-    { role, log, acquireTimeoutMs }: Pick<AppOptions, 'role' | 'log'> & Pick<DbOptions, 'acquireTimeoutMs'>,
+    {
+        role,
+        log,
+        acquireTimeoutMs,
+        onServerError,
+    }: Pick<AppOptions, 'role' | 'log'> & Pick<DbOptions, 'acquireTimeoutMs' | 'onServerError'>,
     cleanup: Cleanup,
 ): { db: Db; browse: Db; money: Db; read: Read } {
     const browsing = { poolSize: BROWSING, statementTimeoutMs: BROWSE_MS, idleMs: BROWSE_IDLE_MS };
     const open = (part: string, name: string, options: Partial<DbOptions> = {}) => {
         const onError = (error: Error) => log.warn({ part, err: error }, 'a database connection was lost');
-        const pool = openDb({ url: databaseUrl, name, acquireTimeoutMs, onError, ...options });
+        const pool = openDb({ url: databaseUrl, name, acquireTimeoutMs, onError, onServerError, ...options });
         cleanup.add(name, () => pool.destroy());
         return pool;
     };

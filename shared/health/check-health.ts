@@ -5,12 +5,12 @@ import { VERSION } from '../platform/version.ts';
 import { isDatabaseUp, isUp } from './is-up.ts';
 
 /**
- * Checks each part: a query, a ping of the queue's store, and recent reports of workers. The status is degraded if only some workers take
+ * Checks each part: a query, and whether writes were refused; a ping of the queue's store; recent reports of workers. The status is degraded if only some workers take
  * jobs.
  */
 export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: boolean }> {
     let stuck = 0;
-    const [database, queue, workers] = await Promise.all([
+    const [isReached, queue, workers] = await Promise.all([
         isDatabaseUp(app.db),
         isUp(() => app.queue.ping()),
         isUp(async () => {
@@ -19,6 +19,7 @@ export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: 
             if (stuck === reporting.length) throw new Error('no worker makes progress');
         }),
     ]);
+    const database = isReached && !app.refusesWrites();
     const canFetch = database && queue && workers;
     const word = (up: boolean) => (up ? 'ok' : 'down');
     return {

@@ -41,7 +41,7 @@ export async function isNotMigrated(db: Db, error: unknown): Promise<boolean> {
     return isUnknownName(error) && !(await isDatabaseUp(db));
 }
 
-/** Logs at the start why a process will not be ready: a database that it does not reach, and one that is not migrated. */
+/** Logs at the start why a process will not serve: a database that it does not reach, one that is not migrated, and one that takes no writes. */
 export async function logUntilMigrated({ db, log, isDraining }: Pick<App, 'db' | 'log' | 'isDraining'>): Promise<void> {
     const status = watchConnection(log, 'database');
     const look = async (): Promise<boolean | undefined> => {
@@ -57,6 +57,19 @@ export async function logUntilMigrated({ db, log, isDraining }: Pick<App, 'db' |
     if (migrated === undefined) return;
     status.up();
     if (!migrated) log.error({ part: 'database' }, 'the database is not up to date: run npm run migrate');
+    if (await isReadOnly(db).catch(() => false)) {
+        log.error(
+            { part: 'database' },
+            'DATABASE_URL leads to a PostgreSQL that takes no writes: a standby, or default_transaction_read_only',
+        );
+    }
+}
+
+async function isReadOnly(db: Db): Promise<boolean> {
+    const { rows } = await db.raw<{ rows: { is_read_only: boolean }[] }>(
+        `select current_setting('transaction_read_only')::boolean as is_read_only`,
+    );
+    return rows[0]?.is_read_only === true;
 }
 
 /** For /readyz: the process reaches its database, which is migrated, and is not shutting down. */

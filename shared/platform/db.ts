@@ -24,6 +24,8 @@ export interface DbOptions {
     name?: string;
     /** Receives errors of idle connections. */
     onError?: (error: Error) => void;
+    /** Receives the SQLSTATE of every error of the server, also of those that are retried. */
+    onServerError?: ((code: string) => void) | undefined;
 }
 
 /** Longer than callers wait: a slow server needs four round trips, and the next caller can use the connection. */
@@ -56,8 +58,9 @@ export function openDb(options: DbOptions): Db {
             ) {
                 connection.on('error', (error) => options.onError?.(error));
                 // The server closes a connection after a fatal error. This removes it from the pool before another query gets it.
-                connection.connection.on('errorMessage', ({ severity }: { severity?: string }) => {
+                connection.connection.on('errorMessage', ({ severity, code = '' }: { severity?: string; code?: string }) => {
                     if (severity === 'FATAL') connection.__knex__disposed = true;
+                    options.onServerError?.(code);
                 });
                 done(null, connection);
             },

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Config } from './config.ts';
+import { SERVER_FAULTS } from './pg-errors.ts';
 
 /** All metrics of docs/operations.md, "Monitoring", by the part that emits them. Only this file defines names, help texts and labels. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -29,7 +30,7 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         new Histogram({ name, help, labelNames, buckets, registers });
     const ofApi = (name: string, help: string) => new Histogram({ name, help, buckets: SECONDS, registers: [] });
 
-    return {
+    const metrics = {
         registry,
         siteLabel,
         httpRequests: counter('routebook_http_requests_total', 'Answers of the API by route and status.', ['method', 'route', 'status']),
@@ -65,6 +66,11 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
             'How far the clock of this machine is ahead of that of the store of the queue.',
             [],
         ),
+        databaseFaults: counter(
+            'routebook_database_faults_total',
+            'Statements that PostgreSQL refused for a reason of its own, by SQLSTATE.',
+            ['code'],
+        ),
         workerSlots: gauge('routebook_worker_slots', 'Slots of this worker by state.', ['state']),
         upstreamRequests: counter('routebook_upstream_requests_total', 'Requests sent to sites by result.', ['site', 'result']),
         upstreamSeconds: counter('routebook_upstream_seconds_total', 'Seconds spent on requests to sites.', ['site']),
@@ -78,6 +84,9 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         schemasDrifted: shared('routebook_schemas_drifted', 'Sites whose schema is no longer verified, since it no longer fits them.', []),
         ledgerDrift: shared('routebook_ledger_drift_accounts', 'Accounts whose ledger does not sum to their balance.', []),
     };
+    // Alerts see the first fault only if the series was there before.
+    for (const code of SERVER_FAULTS) metrics.databaseFaults.inc({ code }, 0);
+    return metrics;
 }
 
 /** Limits the values of the `site` label. The first `max` registered sites keep their names. All other sites share the value `other`. */

@@ -29,12 +29,31 @@ export function failureOf(error: unknown): Failure {
     const code = codeOfError(error);
     if (UNSENT.has(code) || REFUSED_CERTIFICATE.test(code) || NO_TLS.test(messageOf(error))) return 'unsent';
     if (UNDONE.has(code)) return 'undone';
-    if (UNKNOWN.has(code) || code.startsWith('08')) return 'unknown';
+    if (UNKNOWN.has(code) || code.startsWith('08') || endedConnection(error)) return 'unknown';
     return LOST_WORDS.test(messageOf(error)) ? 'unknown' : 'fault';
+}
+
+/** Whether the server ended the connection, or refused it, such as for a setting in the URL that it does not know. */
+function endedConnection(error: unknown): boolean {
+    return error instanceof Error && 'severity' in error && (error.severity === 'FATAL' || error.severity === 'PANIC');
 }
 
 function messageOf(error: unknown): string {
     return error instanceof Error ? error.message : '';
+}
+
+/** Codes by which a server takes no writes: its disk or memory is full, its disk is broken, or it is a standby. */
+const NO_WRITES = ['53100', '53200', '58030', '25006'] as const;
+/** Codes that are the operator's to repair, not a caller's: those, no right, damaged data. */
+export const SERVER_FAULTS = [...NO_WRITES, '42501', 'XX001', 'XX002'] as const;
+type ServerFault = (typeof SERVER_FAULTS)[number];
+
+export function isServerFault(code: string): code is ServerFault {
+    return (SERVER_FAULTS as readonly string[]).includes(code);
+}
+
+export function refusesWrites(code: string): boolean {
+    return (NO_WRITES as readonly string[]).includes(code);
 }
 
 /** Whether an error was caused by the connection or the server, not by the statement. */
