@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { randomBase62 } from '../text/ids.ts';
+import { base62, randomBase62 } from '../text/ids.ts';
 
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Prefixes of our secrets: API keys, and tokens and codes of apps. */
 const STARTS = { key: 'rb_live_', access: 'rb_oat_', refresh: 'rb_ort_', code: 'rb_oac_' } as const;
 export type SecretKind = keyof typeof STARTS;
@@ -45,13 +44,7 @@ export function keyPrefix(text: string): string {
     return text.slice(0, SHOWN_LENGTH);
 }
 
-/** CRC-32/ISO-HDLC of the secret in base62, left-padded with 0. */
+/** CRC-32/ISO-HDLC of the secret in base62. */
 function checkOf(secret: string): string {
-    let rest = crc32(secret);
-    let text = '';
-    while (rest > 0) {
-        text = (ALPHABET[rest % 62] ?? '') + text;
-        rest = Math.floor(rest / 62);
-    }
-    return text.padStart(CHECK_LENGTH, '0');
+    return base62(crc32(secret), CHECK_LENGTH);
 }

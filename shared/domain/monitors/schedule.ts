@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
+import { timezoneOf } from '../site/site-policy.ts';
 import { DAY, EVERY, FAILING } from './bounds.ts';
 
 /** When a monitor runs: at an interval of `every` seconds, or at the times of a cron expression. */
@@ -28,7 +29,7 @@ const DATE = /^[\dA-Za-z*,/#-]+$/;
 
 /** The error in a cron expression or its timezone; undefined if it is valid and has a run after `from`. */
 export function cronFault(cron: string, timezone: string, from: Date): ScheduleFault | undefined {
-    if (!isTimezone(timezone)) return { path: '/timezone', message: 'This is not an IANA timezone, such as Europe/Berlin.' };
+    if (timezoneOf(timezone) === undefined) return { path: '/timezone', message: 'This is not an IANA timezone, such as Europe/Berlin.' };
     const fields = cron.trim().split(/\s+/);
     if (fields.length !== FIELDS.length)
         return { path: '/cron', message: `A cron expression must have five fields: ${FIELDS.join(', ')}.` };
@@ -48,16 +49,6 @@ function faultOfField(fields: readonly string[], place: number): string | undefi
         return undefined;
     } catch {
         return `${field.slice(0, 40)} is not a valid value, list, range or step`;
-    }
-}
-
-function isTimezone(name: string): boolean {
-    try {
-        new Intl.DateTimeFormat('en', { timeZone: name });
-        // Offsets such as +01:00 are not names.
-        return /^[A-Za-z]/.test(name);
-    } catch {
-        return false;
     }
 }
 

@@ -1,3 +1,5 @@
+import { getOrMake } from '../get-or-make.ts';
+import { isSafeMethod } from '../package/endpoint.ts';
 import type { Endpoint } from '../types.ts';
 
 /** A part of a site that its owner does not allow to be called. */
@@ -123,10 +125,8 @@ export function secondsUntilAllOpen(hours: readonly Hours[], now: number): numbe
 
 /** Like `secondsUntilAllOpen`, for one period. @param now milliseconds since the epoch */
 export function secondsUntilOpen({ from, to, timezone }: Hours, now: number): number {
-    const format =
-        formats.get(timezone) ??
-        new Intl.DateTimeFormat('en', { timeZone: timezone, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
-    formats.set(timezone, format);
+    const options = { timeZone: timezone, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+    const format = getOrMake(formats, timezone, () => new Intl.DateTimeFormat('en', options));
     const at = secondsOf(format.format(now));
     const [begin, end] = [secondsOf(from), secondsOf(to)];
     const isOpen = begin < end ? at >= begin && at < end : at >= begin || at < end;
@@ -150,5 +150,5 @@ export function timezoneOf(name: string): string | undefined {
 
 /** Whether an endpoint declares to be a read although its method usually writes. */
 export function isDoubtful({ effect, method }: Pick<Endpoint, 'effect' | 'method'>): boolean {
-    return effect === 'read' && method !== 'GET' && method !== 'HEAD';
+    return effect === 'read' && !isSafeMethod(method);
 }

@@ -52,7 +52,7 @@ export function newTimedId(prefix: 'op' | 'job' | 'evt' | 'ses', at: number): st
 }
 
 /** The number with leading zeros. Texts of one length are ordered like their numbers. */
-function base62(number: number, length: number): string {
+export function base62(number: number, length: number): string {
     let text = '';
     for (let rest = number; text.length < length; rest = Math.floor(rest / 62)) text = `${ALPHABET[rest % 62]}${text}`;
     return text;
