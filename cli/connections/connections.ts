@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { flowsOf } from '../../shared/domain/package/auth.ts';
 import type { PackageAuth, PackageDocument } from '../../shared/domain/types.ts';
 import { fieldLines, table } from '../../shared/platform/table.ts';
 import type { AuthorizeAnswer, ConnectionOrder } from '../client/types.ts';
@@ -45,8 +46,8 @@ function entryOf({ site, auth: entries = [] }: Pick<PackageDocument, 'site' | 'a
     throw wrongUsage(`Choose with --auth how to connect ${site}: ${entries.map((one) => one.id).join(', ')}.`);
 }
 
-function wantsConsent({ type, oauth2 }: PackageAuth, { clientId }: ConnectOptions): boolean {
-    return type === 'oauth2' && clientId === undefined && (oauth2?.flows ?? ['authorization_code']).includes('authorization_code');
+function wantsConsent(entry: PackageAuth, { clientId }: ConnectOptions): boolean {
+    return clientId === undefined && flowsOf(entry).includes('authorization_code');
 }
 
 function consent({ terminal, settings, isJson }: Session, begun: AuthorizeAnswer, { browser = true }: ConnectOptions): Done {
