@@ -1,9 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
 import { type StartedClone, startClone } from '../support/started-clone.ts';
 import { needs } from '../support/system-programs.ts';
 
@@ -63,6 +65,36 @@ describe('the commands in the README and the documents', () => {
             expect(stderr).to.equal('');
         });
     }
+
+    it('contain a program that accepts signed webhooks only', async () => {
+        const guide = blocks(readFileSync(join(ROOT, 'docs/guide-caller.md'), 'utf8')).find(({ language }) => language === 'js');
+        const secret = `whsec_${Buffer.from('a secret of 32 bytes for a test.').toString('base64')}`;
+        const file = join(clone.folder, 'receiver.mjs');
+        const text = guide?.text.replace("'routebook/client'", `'${pathToFileURL(CLIENT)}'`).replace('.listen(9000, ', '.listen(0, ') ?? '';
+        writeFileSync(
+            file,
+            text.replace(/\(\) => console\.log\('waiting for events'\)/, 'function () { console.log(this.address().port) }'),
+        );
+        const receiver = spawn(process.execPath, [file], { env: clone.environment({ ROUTEBOOK_WEBHOOK_SECRET: secret }) });
+        try {
+            const lines = createInterface({ input: receiver.stdout })[Symbol.asyncIterator]();
+            const port = Number((await lines.next()).value);
+            const [id, sentAt, body] = ['evt_1', new Date(), JSON.stringify({ type: 'webhook.test', timestamp: new Date(), data: {} })];
+            const send = async (signature: string) => {
+                const headers = {
+                    'webhook-id': id,
+                    'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+                    'webhook-signature': signature,
+                };
+                return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers })).status;
+            };
+            expect(await send('v1,AAAA')).to.equal(400);
+            expect(await send(new Webhook(secret).sign(id, sentAt, body))).to.equal(204);
+            expect((await lines.next()).value).to.equal('evt_1 webhook.test {}');
+        } finally {
+            receiver.kill();
+        }
+    });
 
     it('contain a curl line that works unchanged', async () => {
         const line = clone.printed.split('\n').find((text) => text.startsWith('curl '));

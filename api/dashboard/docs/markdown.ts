@@ -67,7 +67,8 @@ rules.fence = (tokens, index) => {
     const { content, info } = tokens[index] as Token;
     blocks += 1;
     const id = `block-${blocks}`;
-    const label = { sh: 'commands', console: 'commands', json: 'JSON', ts: 'TypeScript' }[info.trim()] ?? 'block';
+    const label =
+        { sh: 'commands', console: 'commands', json: 'JSON', ts: 'TypeScript', js: 'JavaScript', python: 'Python' }[info.trim()] ?? 'block';
     const text = markdown.utils.escapeHtml(content.trimEnd());
     return (
         `<div class="code"><pre id="${id}" tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre>` +

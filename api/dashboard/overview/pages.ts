@@ -69,14 +69,14 @@ interface Step {
 }
 
 /** Texts for the step of the first call. The text depends on whether there are an example call and a key. */
-const PUT_THE_KEY = 'Replace KEY with your API key.';
+const PUT_THE_KEY = 'Run this in a terminal where ROUTEBOOK_API_KEY holds your key.';
 const KEY_FIRST = 'The command appears here once you have a key.';
 const FIND_A_SITE = 'Choose a site in the registry. Its page shows the command.';
 
 async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[]> {
     const keys = await listedKeys(app.db, workspace.workspaceId, { userId: me.userId, ended: 0 });
     const hasKey = keys.some(({ state }) => state === 'active');
-    const call = await curlLine(app, 'KEY');
+    const call = await curlLine(app);
     const isShown = call.isFetch && hasKey && !me.hasFetched;
     return [
         ...confirmStep({ app, me }),
