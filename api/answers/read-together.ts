@@ -11,8 +11,6 @@ const readsOf = perApp(() =>
     openBatchByKey<Read, unknown>({
         keyOfBatch: ({ key }) => key,
         maxInFlight: 1,
-        // Those that wait read again.
-        failsWithBatch: () => false,
         async run(reads) {
             const found = await reads[0]?.run();
             return reads.map(() => found);
@@ -22,7 +20,8 @@ const readsOf = perApp(() =>
 
 /**
  * Runs a read that is the same for everybody. Those that arrive while one with the same key runs share the next one, so a crowd costs the
- * database little, and nobody gets what was read before they asked. Nobody may change what is found.
+ * database little, and nobody gets what was read before they asked. If one fails, so do those that wait for it, so that nobody waits for
+ * two connections to the database (goal R9). Nobody may change what is found.
  */
 export async function readTogether<Found>(app: App, key: string, run: () => Promise<Found>): Promise<Found> {
     return (await readsOf(app).add({ key, run })) as Found;
