@@ -27,10 +27,10 @@ export function tooLarge(maxBytes: number): Refusal {
  */
 export async function readBytes(request: Request, maxBytes: number, use: Omit<BodyUse, 'maxBytes'> = {}): Promise<Buffer> {
     const { req: source } = request.raw;
-    const declared = Number(source.headers['content-length'] ?? 0);
+    const declared = Number(source.headers['content-length'] ?? maxBytes);
     if (declared > maxBytes) throw tooLarge(maxBytes);
     return new Promise((resolve, reject) => {
-        const body = createBody(Number(source.headers['content-length'] ?? maxBytes));
+        const body = createBody(declared);
         let reservation: ReturnType<typeof reserveBody> | undefined;
         let isOver = false;
         const refuse = (refusal: Refusal) => {

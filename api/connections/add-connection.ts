@@ -9,7 +9,7 @@ import { inDomainTurn, writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentConnection } from './connections.ts';
-import { chooseTerms, latestOffer } from './terms.ts';
+import { chooseTerms, mustFindOffer } from './terms.ts';
 import { passTest } from './test-connection.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     const { app, body, query } = call;
     const { workspaceId, userId } = call.caller;
     requireExternalKeyRing(app);
-    const { site, offer, takesCookies } = await latestOffer(app, body.site);
+    const { site, offer, takesCookies } = await mustFindOffer(app, body.site);
     const terms = chooseTerms(offer, body.auth_id);
     checkCookies(terms.entry, { site, takesCookies });
     const problems = secretProblems(terms.entry, body.secret);

@@ -10,14 +10,14 @@ import { addFlow, bindClient, findEnded, hashOfState, MAX_FLOWS, redirectUrls } 
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import type { Call, Reply } from '../call.ts';
 import { callbackUrl } from './oauth-clients.ts';
-import { chooseTerms, latestOffer } from './terms.ts';
+import { chooseTerms, mustFindOffer } from './terms.ts';
 
 /** POST /v1/connections/authorize: starts a code flow with PKCE and a state that works once. */
 export async function authorize(call: Call<object, object, AuthorizeOrder>): Promise<Reply<AuthorizeAnswer>> {
     const { app, body } = call;
     const { workspaceId, userId } = call.caller;
     requireExternalKeyRing(app);
-    const { site, offer } = await latestOffer(app, body.site);
+    const { site, offer } = await mustFindOffer(app, body.site);
     const terms = consentTerms(offer, body.auth_id);
     const { entry } = terms;
     const wrong = unknownScopes(entry, body.scopes ?? []);

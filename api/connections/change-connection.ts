@@ -15,7 +15,7 @@ import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { checkMayChange, mustFindConnection, presentConnection } from './connections.ts';
-import { latestOffer } from './terms.ts';
+import { mustFindOffer } from './terms.ts';
 import { passTest } from './test-connection.ts';
 
 type ChangeCall = Call<ConnectionParams, NewConnectionQuery, ConnectionPatch>;
@@ -39,7 +39,7 @@ export async function changeConnection(call: ChangeCall): Promise<Reply<Connecti
 }
 
 async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Connection): Promise<AuthTerms> {
-    const { offer, takesCookies } = await latestOffer(app, site);
+    const { offer, takesCookies } = await mustFindOffer(app, site);
     const terms = termsOf(offer, authId);
     if (terms !== undefined) checkCookies(terms.entry, { site, takesCookies });
     if (terms !== undefined) return terms;

@@ -4,7 +4,7 @@ import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import { originsOf } from '../../shared/domain/connections/oauth-clients.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
-import { offerOf } from '../../shared/fetch/latest-offer.ts';
+import { findLatestOffer } from '../../shared/fetch/latest-offer.ts';
 import { invalidField, Refusal } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { byCall } from '../auth/caller.ts';
@@ -16,7 +16,7 @@ export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>
     requireExternalKeyRing(app);
     const { site, registrable } = readSite(params.site, '/site');
     const { workspaceId } = caller;
-    const known = originsOf((await offerOf(app, { site, registrable }))?.auth ?? []);
+    const known = originsOf((await findLatestOffer(app, { site, registrable }))?.auth ?? []);
     // If no version names the token endpoint yet, the first consent binds it.
     const origins = known.length === 0 ? undefined : known;
     const client = { clientId: body.client_id, clientSecret: body.client_secret, origins };

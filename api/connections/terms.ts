@@ -7,19 +7,18 @@ import { mayRun } from '../../shared/store/registry/history.ts';
 /** How a site accepts credentials: by its latest version, and by the operator's settings. */
 interface SiteOffer {
     site: string;
-    registrable: string;
     offer: AuthOffer;
     takesCookies: boolean;
 }
 
 /** Reads how the latest version of a site sends credentials. @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_NOT_FOUND */
-export async function latestOffer(app: App, written: string): Promise<SiteOffer> {
+export async function mustFindOffer(app: App, written: string): Promise<SiteOffer> {
     const { site, registrable } = readSite(written, '/site');
     const { isBlocked, version, takesCookies } = await app.latest.find({ site, registrable });
     if (isBlocked) throw siteBlocked();
     const offer = version === undefined || !mayRun(version) ? undefined : await app.versions.load(version.versionId);
     if (offer === undefined) throw siteNotFound(site);
-    return { site, registrable, offer, takesCookies };
+    return { site, offer, takesCookies };
 }
 
 /** Chooses the named entry, or the only one. @throws Refusal VALIDATION_ERROR */

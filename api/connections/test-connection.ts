@@ -26,7 +26,7 @@ import { type Connection, findConnection } from '../../shared/store/connections/
 import { countCall } from '../admission/count-call.ts';
 import type { Call, Reply } from '../call.ts';
 import { mustFindConnection, presentConnection } from './connections.ts';
-import { latestOffer } from './terms.ts';
+import { mustFindOffer } from './terms.ts';
 
 /** POST /v1/connections/{connection_id}/test: a passed test clears a rejection. */
 export async function testConnection(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
@@ -36,7 +36,7 @@ export async function testConnection(call: Call<ConnectionParams, object, undefi
     const connection = await mustFindConnection(call);
     const { connectionId, site, authId } = connection;
     if (scopes.listed.connections?.includes(connectionId) === false) throw missingScope({ part: 'connections', needs: connectionId });
-    const { offer } = await latestOffer(app, site);
+    const { offer } = await mustFindOffer(app, site);
     const test = termsOf(offer, authId)?.entry.test;
     if (test === undefined) throw new Refusal('ENDPOINT_NOT_FOUND', 'The schema of this site has no test endpoint.');
     await passTest(call, connection, test);

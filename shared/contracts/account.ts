@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { PLAN_NAMES, type Plan, type RateWindow } from '../domain/accounts/plans.ts';
 import { EFFECTS, ROUTE_SCOPES, type Scopes } from '../domain/accounts/scopes.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
@@ -18,7 +19,7 @@ const scopes = () =>
 export interface AccountAnswer {
     user_id: string;
     workspace_id: string;
-    plan: 'free' | 'starter' | 'pro' | 'enterprise';
+    plan: Plan;
     credits: {
         balance: number;
         allowance: { limit: number; remaining: number };
@@ -26,7 +27,7 @@ export interface AccountAnswer {
         held: number;
         resets_at: string;
     };
-    limits: { window: 'minute' | 'hour' | 'day'; limit: number; remaining: number; resets_in: number }[];
+    limits: { window: RateWindow['name']; limit: number; remaining: number; resets_in: number }[];
     concurrency: { limit: number; in_flight: number };
     key: { id: string; name: string; prefix: string; expires_at: string | null; scopes: Scopes };
 }
@@ -40,7 +41,7 @@ export const getAccount = contract('getAccount', 'GET /v1/account', {
             v.complete<AccountAnswer>({
                 user_id: Joi.string(),
                 workspace_id: Joi.string(),
-                plan: Joi.string().valid('free', 'starter', 'pro', 'enterprise'),
+                plan: v.oneOf(PLAN_NAMES),
                 credits: {
                     balance: v.count(),
                     allowance: { limit: v.count(), remaining: v.count() },
@@ -49,7 +50,7 @@ export const getAccount = contract('getAccount', 'GET /v1/account', {
                     resets_at: v.time(),
                 },
                 limits: v.objects({
-                    window: Joi.string().valid('minute', 'hour', 'day'),
+                    window: v.oneOf(['minute', 'hour', 'day']),
                     limit: v.count(),
                     remaining: v.count(),
                     resets_in: v.count().description('Seconds'),

@@ -6,7 +6,7 @@ import { defined } from '../../../shared/domain/defined.ts';
 import { allChangesOfTerms, termsOf } from '../../../shared/domain/package/auth.ts';
 import { readSite } from '../../../shared/domain/site/read-site.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
-import { offerOf } from '../../../shared/fetch/latest-offer.ts';
+import { findLatestOffer } from '../../../shared/fetch/latest-offer.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { type Connection, findConnection } from '../../../shared/store/connections/connections.ts';
 import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
@@ -136,7 +136,7 @@ async function showNew(visit: WorkspaceVisit, problems: Problems = {}): Promise<
     const { app, fields, query } = visit;
     const written = fields.get('site') ?? query('site') ?? '';
     const name = normaliseSite(written);
-    const offer = name.ok ? await offerOf(app, name) : undefined;
+    const offer = name.ok ? await findLatestOffer(app, name) : undefined;
     const absent = written !== '' && offer === undefined ? { site: await noSchemaOf(app, name.ok ? name.site : written) } : {};
     const all = { ...absent, ...problems };
     const ways: readonly Way[] = offer === undefined ? [] : waysOf(offer.auth);
@@ -163,7 +163,7 @@ async function showConnection(visit: WorkspaceVisit, problems: Problems = {}): P
     const connection = await findMine(visit);
     const { site, authId, entry, hosts, status, shared, ownerId, verifies } = connection;
     const name = readSite(site, '/site');
-    const offer = await offerOf(app, name);
+    const offer = await findLatestOffer(app, name);
     const maintains = ownerId === me.userId && (await isMaintainer(app.db, name.registrable, workspace.workspaceId));
     const offered = offer && termsOf(offer, authId);
     const changes = allChangesOfTerms({ entry, hosts }, offered);

@@ -35,15 +35,14 @@ export interface Flow extends SealedPlace {
     status: 'open' | 'due' | 'running' | 'done' | 'failed';
     problem: string | null;
     stateHash: Buffer;
-    expiresAt: Date;
 }
 
 const FLOW: Columns<Flow> = columns(
     '',
-    'workspace_id connection_id site user_id entry hosts scopes client_id redirect_url sealed status problem state_hash expires_at',
+    'workspace_id connection_id site user_id entry hosts scopes client_id redirect_url sealed status problem state_hash',
 ) as Columns<Flow>;
 
-type NewFlow = Omit<Flow, 'status' | 'problem' | 'expiresAt'>;
+type NewFlow = Omit<Flow, 'status' | 'problem'>;
 
 /** Begins a consent, which is valid for ten minutes; undefined if the member has the maximum number of pending consents. */
 export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> {

@@ -10,8 +10,6 @@ interface AccountPlan {
 }
 
 export interface Balance {
-    accountId: string;
-    plan: Plan;
     allowance: { limit: number; remaining: number };
     /** Credits that never expire. */
     bonus: number;
@@ -181,7 +179,6 @@ async function moveBonus(db: Db, from: string, to: string): Promise<number> {
 
 interface AccountRow {
     id: string;
-    plan: Plan;
     per_minute: number | null;
     per_hour: number | null;
     per_day: number | null;
@@ -199,8 +196,6 @@ interface AccountRow {
 
 function balanceOf(row: AccountRow): Balance {
     return {
-        accountId: row.id,
-        plan: row.plan,
         allowance: { limit: row.allowance, remaining: row.allowance_available },
         bonus: row.bonus_available,
         held: row.held,
