@@ -87,7 +87,7 @@ describe('a workspace’s own schemas on the dashboard', () => {
         expect(await latestOf(site)).to.deep.include({ version: 1 });
     });
 
-    it('can start from an example that passes the checks, and is of a site of its own', async () => {
+    it('can start from an example that passes the checks, and is published only once it is changed', async () => {
         const [one, other] = [await contributor(), await contributor()];
         expect((await one.person.get('/dashboard/schemas/new')).html).to.include('href="/dashboard/schemas/new?from=example"');
         const exampleOf = async ({ person }: typeof one) => {
@@ -97,8 +97,14 @@ describe('a workspace’s own schemas on the dashboard', () => {
         };
         const text = await exampleOf(one);
         const { html } = await send(one.person, text);
-        expect(wordsOf(html)).to.include('Ready to publish').and.not.include('warning');
-        expect(JSON.parse(text).site).not.to.equal(JSON.parse(await exampleOf(other)).site);
+        expect(wordsOf(html)).to.include('The example is valid').and.not.include('warning').and.not.include('Publish version');
+        const { site } = JSON.parse(text);
+        expect(site).not.to.equal(JSON.parse(await exampleOf(other)).site);
+        await publish(one.person, JSON.parse(text));
+        expect(await latestOf(site)).to.equal(undefined);
+        const own = freshSite();
+        await publish(one.person, JSON.parse(text.replaceAll(site, own)));
+        expect(await latestOf(own)).to.deep.include({ version: 1 });
     });
 
     it('that break the rules get an error with a pointer for each problem, and keep what was typed', async () => {
