@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhooks.ts';
 import type { Role } from '../../shared/domain/accounts/roles.ts';
 import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
+import { mailNews } from '../../shared/mail/news.ts';
 import { createKey, listKeys } from '../../shared/store/accounts/api-keys.ts';
 import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { inviteToWorkspace, listInvitations, MAX_INVITATIONS } from '../../shared/store/accounts/invitations.ts';
@@ -375,6 +376,29 @@ describe('workspaces on the dashboard', () => {
             expect(removed).to.include({ status: 303 });
             expect(await webhook().first('is_enabled')).to.deep.equal({ is_enabled: false });
         }
+    });
+
+    it('tell their owners who joined, and an owner who is removed or loses the role', async () => {
+        await holdMails(world.app);
+        const { owner, member, workspaceId } = await team('owner');
+        const [{ email: mine, userId }, { email: theirs }] = [await me(owner), await me(member)];
+        const lastMail = async (email: string) => {
+            await mailNews(world.app.db, world.app.secrets, world.app.publicUrl());
+            return (await mailsTo(world.app, email)).at(-1)?.body ?? '';
+        };
+        expect(await lastMail(mine))
+            .to.include(`${theirs} joined`)
+            .and.include('owner');
+        const change = (path: string, fields = {}) => member.send(path, { _workspace: workspaceId, ...fields });
+        expect((await change(`/dashboard/workspace/members/${userId}/role`, { role: 'member' })).status).to.equal(303);
+        expect(await lastMail(mine))
+            .to.include('Your role in the workspace')
+            .and.include('is now member')
+            .and.include(theirs);
+        expect((await change(`/dashboard/workspace/members/${userId}/remove`)).status).to.equal(303);
+        expect(await lastMail(mine))
+            .to.include('You were removed from the workspace')
+            .and.include(theirs);
     });
 
     it('are left only after a question that names the workspace', async () => {

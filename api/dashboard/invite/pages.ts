@@ -6,11 +6,12 @@ import { type Mail, queueMail } from '../../../shared/store/accounts/mails.ts';
 import { countReferrals, findInviter, inviteCode } from '../../../shared/store/accounts/referrals.ts';
 import { type SignedIn, selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
+import { notifyOwners } from '../../../shared/store/accounts/workspace-news.ts';
 import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { address, keepTyped, type Problems, readFields, waitText } from '../fields.ts';
 import { type Answer, openPage, type PersonalVisit, personalPage, type Visit, words } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
-import { ROLE_WORDS } from '../workspace/pages.ts';
+import { inQuotes, ROLE_WORDS } from '../workspace/pages.ts';
 
 /** Pages for two kinds of invitation links: a user's own link, which earns credits, and a workspace's link, which lets one person join. */
 export const invitePages = [
@@ -47,8 +48,14 @@ async function accept(visit: PersonalVisit): Promise<Answer> {
     const { workspaceId, role } = offer;
     const done = await app.db.transaction(async (trx) => {
         const accepted = await acceptOffer(trx, app.secrets, { token, userId: me.userId });
-        if (accepted === 'joined')
-            await recordVisit(trx, visit, { workspaceId, action: 'member.joined', target: me.userId, details: { role } });
+        if (accepted !== 'joined') return accepted;
+        await recordVisit(trx, visit, { workspaceId, action: 'member.joined', target: me.userId, details: { role } });
+        await notifyOwners(trx, {
+            workspaceId,
+            domain: 'members',
+            subject: 'Somebody joined your workspace',
+            line: `${me.email} joined your workspace ${inQuotes(offer.workspaceName)} with the role ${role}. If none of you expected this, remove this member: ${app.publicUrl()}/dashboard/workspace`,
+        });
         return accepted;
     });
     if (done === 'gone') return GONE;

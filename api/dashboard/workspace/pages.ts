@@ -7,6 +7,7 @@ import { inviteToWorkspace, listInvitations, MAX_INVITATIONS, withdrawInvitation
 import { tokenOfLink } from '../../../shared/store/accounts/mail-links.ts';
 import { LINK_TOKEN, type Mail, queueMail } from '../../../shared/store/accounts/mails.ts';
 import { selectWorkspace, whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { findUser } from '../../../shared/store/accounts/users.ts';
 import {
     addWorkspace,
     changeRole,
@@ -16,6 +17,7 @@ import {
     type MemberFault,
     removeMember,
     renameWorkspace,
+    roleOf,
 } from '../../../shared/store/accounts/workspaces.ts';
 import { address, keepTyped, line, oneOf, type Problems, type Reader, readFields, waitText } from '../fields.ts';
 import {
@@ -190,13 +192,38 @@ async function changeRoleByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { role } = read.values;
     const userId = params['user_id'] ?? '';
     const done = await whileSignedIn(app.db, me, async (trx) => {
+        const former = await roleOf(trx, workspaceId, userId);
         const changed = await changeRole(trx, { workspaceId, userId, role, by: me.userId });
         const details = { role };
         if (changed.ok) await recordVisit(trx, visit, { workspaceId, action: 'member.role_changed', target: userId, details });
+        if (changed.ok && former === 'owner' && role !== 'owner')
+            await tellMember(trx, visit, userId, (name) => `Your role in the workspace ${name} is now ${role}`);
         return changed;
     });
     if (done.ok) return { to: '/dashboard/workspace', notice: 'role-changed' };
     return showWorkspace(visit, { members: { '': faultText(done.fault) } });
+}
+
+/** Mails a member who loses rights, since a thief in another owner's session may take a workspace in this way. */
+async function tellMember(
+    trx: Db,
+    { app, me, workspace, hurryMail }: WorkspaceVisit,
+    userId: string,
+    said: (name: string) => string,
+): Promise<void> {
+    const member = await findUser(trx, userId);
+    // An unconfirmed address may belong to a stranger.
+    if (userId === me.userId || member === undefined || member.verifiedAt === null) return;
+    const name = inQuotes(workspace.name);
+    await queueMail(trx, app.secrets, {
+        to: member.email,
+        subject: 'Your access to a workspace changed',
+        text: `${said(name)}. This was done by ${me.email}.
+
+If you did not expect this, ask them, or the operator of this service.
+`,
+    });
+    hurryMail();
 }
 
 /** Removes a member, or the visitor. @param form the form that shows why nobody was removed */
@@ -207,7 +234,9 @@ async function remove(visit: WorkspaceVisit, userId: string, form: 'members' | '
     const done = await whileSignedIn(app.db, me, async (trx) => {
         const removed = await removeMember(trx, { workspaceId, userId, by: me.userId });
         const action = isLeaving ? 'member.left' : 'member.removed';
-        if (removed.ok) await recordVisit(trx, visit, { workspaceId, action, target: userId });
+        if (!removed.ok) return removed;
+        await recordVisit(trx, visit, { workspaceId, action, target: userId });
+        if (!isLeaving) await tellMember(trx, visit, userId, (name) => `You were removed from the workspace ${name}`);
         return removed;
     });
     if (!done.ok) return showWorkspace(visit, { [form]: { '': faultText(done.fault) } });
@@ -266,7 +295,12 @@ function optional<T>(reader: Reader<T>): Reader<T | undefined> {
     return (text) => (text.trim() === '' ? { ok: true, value: undefined } : reader(text));
 }
 
-/** An invitation to a workspace. Users choose its name, so it cannot end the quotation. @param linkId the link works once, within a week */
+/** Users choose the name of a workspace, so it cannot end its quotation. */
+export function inQuotes(name: string): string {
+    return `"${name.replaceAll('"', "'")}"`;
+}
+
+/** An invitation to a workspace. @param linkId the link works once, within a week */
 function workspaceMail(
     to: string,
     publicUrl: string,
@@ -276,7 +310,7 @@ function workspaceMail(
         to,
         linkId,
         subject: 'You are invited to a workspace',
-        text: `${by} invites you to join the workspace "${workspace.replaceAll('"', "'")}" on Routebook with the role ${role}.
+        text: `${by} invites you to join the workspace ${inQuotes(workspace)} on Routebook with the role ${role}.
 
 Open this link to join. It works once, for this address only, and expires in a week.
 
