@@ -62,7 +62,8 @@ export function openDb(options: DbOptions): Db {
                     if (severity === 'FATAL') connection.__knex__disposed = true;
                     options.onServerError?.(code);
                 });
-                done(null, connection);
+                // Times are parsed in this style. A database or a role may have another one, which may swap day and month.
+                connection.query('set datestyle to iso', (error: Error | null) => done(error, connection));
             },
         },
     });

@@ -11,10 +11,12 @@ interface PoolOptions {
     timeoutMs: number;
     /** Server settings of each connection, for example `-c synchronous_commit=off`. */
     settings?: string;
+    /** A statement that each new connection runs first. */
+    first?: string;
 }
 
 /** Opens a plain pg pool, for code that needs neither transactions nor a query builder. It connects on the first query. */
-export function openPool({ url, part, log, max, timeoutMs, settings }: PoolOptions): pg.Pool {
+export function openPool({ url, part, log, max, timeoutMs, settings, first }: PoolOptions): pg.Pool {
     const pool = new pg.Pool({
         connectionString: url,
         application_name: `routebook-${part.replaceAll(' ', '-')}`,
@@ -24,6 +26,7 @@ export function openPool({ url, part, log, max, timeoutMs, settings }: PoolOptio
         keepAlive: true,
         idleTimeoutMillis: 30_000,
         ...(settings === undefined ? {} : { options: settings }),
+        ...(first === undefined ? {} : { onConnect: async (client) => void (await client.query(first)) }),
     });
     const status = watchConnection(log, part);
     pool.on('error', status.down);

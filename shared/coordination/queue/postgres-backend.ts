@@ -21,7 +21,9 @@ const JOBS_CHANNEL = 'bullmq_jobs';
  * may restore a job that has started. Writes stay safe: the sent mark of a write is a durable commit after the start, so the start is on
  * disk before the request is sent.
  */
-const SETTINGS = '-c search_path=bullmq,public -c synchronous_commit=off';
+const SETTINGS = '-c synchronous_commit=off';
+/** BullMQ's schema comes first, then that of our own tables, which a role or a database may name. */
+const FIRST = `select set_config('search_path', 'bullmq, ' || current_setting('search_path'), false)`;
 /**
  * Maximum time that a worker waits for an answer, and that the server works for it: less, so that nothing commits after the worker gave up.
  */
@@ -48,7 +50,7 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
 
 /** Opens the producer's side in PostgreSQL: a pool, and one connection that listens for replies. */
 export function openPostgresProducer({ databaseUrl, secrets, log, now }: PostgresQueueOptions): ProducerBackend {
-    const pool = openPool({ url: databaseUrl, part: 'postgres queue', log, max: 8, timeoutMs: 1000, settings: SETTINGS });
+    const pool = openPool({ url: databaseUrl, part: 'postgres queue', log, max: 8, timeoutMs: 1000, settings: SETTINGS, first: FIRST });
     const status = watchConnection(log, 'postgres queue jobs');
     let queue: Promise<ReturnType<typeof openQueue>> | undefined;
     const { remove, ...calls } = createProducer(async (question) => question(await ready()), { maxSize: 100, now });
@@ -105,6 +107,7 @@ export function openPostgresWorker({ databaseUrl, secrets, log, now }: PostgresQ
         max: 9,
         timeoutMs: WORKER_MS.answer,
         settings: `${SETTINGS} -c statement_timeout=${WORKER_MS.statement}`,
+        first: FIRST,
     });
     const status = watchConnection(log, 'postgres worker jobs');
     const closers: (() => Promise<void>)[] = [];
