@@ -39,13 +39,20 @@ export function addBatchCommands(program: Command, run: Run): void {
         .option('--expires-in <seconds>', 'seconds that the batch may take', wholeNumber(60, 2_592_000))
         .option('--dry-run', 'validate and price all items; start nothing')
         .option('--detach', 'start the batch and do not wait')
+        .addHelpText(
+            'after',
+            examples([
+                'batch run products.csv --site demo-shop.example --endpoint product --map sku=id --out results.ndjson',
+                'batch run - --site demo-shop.example --endpoint product --dry-run < products.csv',
+            ]),
+        )
         .action(run(async () => (await import('../batches/run-batch.ts')).runBatch));
     batch
         .command('follow')
         .description('write all results of a batch, until it ends')
         .argument('<batch>', 'bat_…')
         .option('--out <file>', 'write the results to this file; stdout by default')
-        .action(run(async () => (await import('../batches/follow-batch.ts')).followBatch));
+        .action(run(async () => (await import('../batches/follow-batch.ts')).followKnownBatch));
     batch
         .command('list')
         .description('list batches, newest first')
@@ -73,6 +80,7 @@ export function addBatchCommands(program: Command, run: Run): void {
         .description('retry the items that did not succeed')
         .argument('<batch>', 'bat_…')
         .option('--code <code>', 'only items that failed with this code; repeatable', collect)
+        .addHelpText('after', examples(['batch retry bat_8sV…', 'batch retry bat_8sV… --code UPSTREAM_TIMEOUT --code OVERLOADED']))
         .action(run(async () => (await import('../batches/batches.ts')).retryBatch));
     addJobCommands(program, run);
 }
@@ -94,6 +102,7 @@ function addJobCommands(program: Command, run: Run): void {
         .option('--timeout <ms>', 'milliseconds that one attempt may take', wholeNumber(1000, 120_000))
         .option('--expires-in <seconds>', 'seconds that the job may wait to start; 3600 by default', wholeNumber(60, 86_400))
         .option('--wait', 'wait for its end and show the result')
+        .addHelpText('after', examples(['job add demo-shop.example product -p id=1 --wait']))
         .action(run(async () => (await import('../batches/jobs.ts')).addJob));
     job.command('list')
         .description('list jobs, newest first')

@@ -26,6 +26,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .argument('<url>', 'https, on port 443')
         .requiredOption('--events <types>', 'event types, separated by commas; job.* means all that begin with job.', readTypes)
         .option('--description <text>', 'what it is for')
+        .addHelpText('after', examples(["webhook add https://app.example/routebook --events 'job.*,batch.finished'"]))
         .action(run(async () => (await import('../webhooks/webhooks.ts')).addWebhook));
     const one = (name: 'show' | 'enable' | 'disable' | 'rotate' | 'delete' | 'test', description: string) =>
         webhook
