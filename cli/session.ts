@@ -33,6 +33,12 @@ type Work = (session: Session, ...given: never[]) => Promise<Done>;
 /** Creates the action of a command. The function is loaded when the command runs, so that help appears quickly. */
 export type Run = (load: () => Promise<Work>) => (...given: unknown[]) => Promise<void>;
 
+/** How long a client tries. */
+export type Patience = Pick<RoutebookOptions, 'maxRetries' | 'timeoutMs'>;
+
+/** For commands that wait long: a restart of the server does not end them. Tries for about a minute. */
+export const PATIENT: Patience = { maxRetries: 12 };
+
 /** One run of one command. */
 export interface Session {
     terminal: Terminal;
@@ -41,7 +47,7 @@ export interface Session {
     /** Without a trailing slash: `--server`, else ROUTEBOOK_URL, else the server of the last login, else this machine. */
     server: string;
     keys: StoredKeys;
-    client(): Routebook;
+    client(more?: Patience): Routebook;
     /** The options of `client`. */
     clientOptions(): RoutebookOptions;
     /** Prints a line of the result immediately; nothing with `--json`. */
@@ -80,7 +86,7 @@ export function openSession(terminal: Terminal, settings: Settings, options: Com
         isJson,
         server,
         keys,
-        client: () => new Routebook(clientOptions()),
+        client: (more) => new Routebook({ ...clientOptions(), ...more }),
         clientOptions,
         say: (line) => {
             if (!isJson) terminal.print(line);

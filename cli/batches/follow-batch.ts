@@ -1,10 +1,10 @@
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
-import type { Batch, EndedItem } from '../client/index.ts';
+import { type Batch, type EndedItem, RoutebookError } from '../client/index.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption, type Interruption } from '../interruption.ts';
-import type { Done, Session } from '../session.ts';
+import { type Done, PATIENT, type Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { unwritable } from '../write-file.ts';
@@ -45,7 +45,13 @@ function openResults(file: string) {
     };
 }
 
-/** `routebook batch follow ID`: writes a line for each ended item. Ctrl-C leaves the batch running and prints how to resume. */
+/** `routebook batch follow ID`. An unknown batch or a server that is away is reported at once, and the file keeps its content. */
+export async function followKnownBatch(session: Session, batchId: string, options: FollowTo): Promise<Done> {
+    await session.client().batches.get(batchId);
+    return followBatch(session, batchId, options);
+}
+
+/** Writes a line for each ended item. Ctrl-C leaves the batch running and prints how to resume. */
 export async function followBatch(
     session: Session,
     batchId: string,
@@ -65,11 +71,13 @@ export async function followBatch(
         progress.update(progressLine(batch, (endedOf(batch) - first) / ((performance.now() - began) / 1000)));
     };
     try {
-        for await (const item of session.client().batches.follow(batchId, { onProgress: report, signal: interruption.signal })) write(item);
+        for await (const item of session.client(PATIENT).batches.follow(batchId, { onProgress: report, signal: interruption.signal }))
+            write(item);
     } catch (error) {
-        if (!interruption.signal.aborted) throw error;
         progress.end();
-        note(`The batch continues. Resume with: ${PROGRAM} batch follow ${batchId}`);
+        const isOfServer = error instanceof RoutebookError && !error.retryable;
+        if (!isOfServer) note(`The batch continues. Resume with: ${PROGRAM} batch follow ${batchId}`);
+        if (!interruption.signal.aborted) throw error;
         return { result: { batch_id: batchId, interrupted: true }, isInterrupted: true };
     } finally {
         progress.end();

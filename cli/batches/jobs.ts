@@ -2,7 +2,7 @@ import { defined } from '../../shared/domain/defined.ts';
 import { table } from '../../shared/platform/table.ts';
 import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
 import { failureOfJob, type Job, type JobOrder, type JobStatus } from '../client/index.ts';
-import { type Done, done, type Session } from '../session.ts';
+import { type Done, done, PATIENT, type Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
 
 interface JobOptions extends CallOptions {
@@ -41,8 +41,8 @@ export async function listJobs(
 
 /** `routebook job show ID`: shows a job. With `--wait` it waits until the job has ended. */
 export async function showJob({ client }: Session, jobId: string, { wait }: { wait?: true }): Promise<Done> {
-    const { jobs } = client();
-    let job = await jobs.get(jobId);
+    let job = await client().jobs.get(jobId);
+    const { jobs } = client(PATIENT);
     while (wait === true && (job.status === 'queued' || job.status === 'running')) job = await jobs.get(jobId, { wait: 30 });
     if (wait === true && job.status !== 'succeeded') throw failureOfJob(job);
     return { result: job, lines: [JSON.stringify(job, undefined, 2)] };

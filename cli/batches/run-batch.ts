@@ -1,12 +1,16 @@
 import { defined } from '../../shared/domain/defined.ts';
+import { BATCH_ARRIVAL_MS } from '../../shared/domain/jobs/bounds.ts';
 import { type CallOptions, declaredParams } from '../calling/fetch-endpoint.ts';
 import { type Batch, type BatchDryRun, type BatchOrder, RoutebookError } from '../client/index.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption } from '../interruption.ts';
-import type { Done, Session } from '../session.ts';
+import { type Done, PATIENT, type Patience, type Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
 import { checkWritable, type FollowTo, followBatch } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
+
+/** The server takes a body for ten minutes. */
+const UPLOAD: Patience = { ...PATIENT, timeoutMs: BATCH_ARRIVAL_MS.all };
 
 interface RunOptions extends FollowTo, Omit<CallOptions, 'param' | 'params' | 'maxPages'> {
     site: string;
@@ -38,10 +42,13 @@ export async function runBatch(session: Session, file: string, options: RunOptio
         if (options.out !== undefined && options.detach !== true) await checkWritable(options.out);
         // The batch continues on the server from here on, so Ctrl-C must print its id.
         const interruption = awaitInterruption();
-        const batch = await client.batches.create(order).catch((error: unknown) => {
-            interruption.end();
-            throw error;
-        });
+        const batch = await session
+            .client(UPLOAD)
+            .batches.create(order)
+            .catch((error: unknown) => {
+                interruption.end();
+                throw error;
+            });
         if (options.detach === true) {
             interruption.end();
             return presentStarted(batch);

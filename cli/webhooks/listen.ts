@@ -1,5 +1,5 @@
 import type { EventEntry } from '../client/index.ts';
-import type { Done, Session } from '../session.ts';
+import { type Done, PATIENT, type Session } from '../session.ts';
 
 /** Seconds that one read waits for an event, and the maximum number of events that it returns. */
 const WAIT = 30;
@@ -13,8 +13,9 @@ export async function listen({ client, terminal, isJson, note }: Session, { even
     // Skip earlier events.
     while (part.events.length === MAX) part = await events.read({ ...query, after: part.after });
     note('listening; stop with Ctrl-C');
+    const { events: patient } = client(PATIENT);
     for (;;) {
-        part = await events.read({ ...query, after: part.after, wait: WAIT });
+        part = await patient.read({ ...query, after: part.after, wait: WAIT });
         for (const event of part.events) terminal.print(isJson ? JSON.stringify(event) : lineOf(event, terminal.paint));
     }
 }

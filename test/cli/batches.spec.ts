@@ -8,6 +8,7 @@ import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openSite } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 interface Line {
@@ -236,6 +237,39 @@ describe('batches and jobs on the command line and in the client', () => {
         shop.letGo();
         const followed = await run('batch', 'follow', id);
         expect(linesOf(followed.stdout)).to.have.length(2);
+    });
+
+    it('are followed on while the server restarts, and say how to return if it stays away', async () => {
+        const rows = write('restart.csv', 'id\n1\n2\n');
+        let lost = 4;
+        let isAway = false;
+        const front = await openSite(async (request, response) => {
+            const isResults = request.url?.includes('/results') === true;
+            if (isResults && lost-- > 0) return void response.destroy();
+            const { method = 'GET', headers, url } = request;
+            const kept = { authorization: headers.authorization ?? '', 'content-type': headers['content-type'] ?? 'application/json' };
+            const answer = await fetch(`${world.base}${url}`, {
+                method,
+                headers: kept,
+                ...(method === 'POST' ? { body: request.text } : {}),
+            });
+            const refused = { 'content-type': 'application/json', 'retry-after': '3600' };
+            const error = { code: 'SERVICE_UNAVAILABLE', message: 'Away.', status: 503, retryable: true, retry_after: 3600 };
+            if (isResults && isAway) return void response.writeHead(503, refused).end(JSON.stringify({ success: false, error }));
+            response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+        });
+        const through = (...args: string[]) => shell.run(args, { env: { ROUTEBOOK_URL: `http://127.0.0.1:${front.port}` } });
+        const ran = await through('batch', 'run', rows, ...PRODUCT, '--out', 'restart.ndjson');
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect(linesOf(readFileSync(joinPath(shell.folder, 'restart.ndjson'), 'utf8'))).to.have.length(2);
+        isAway = true;
+        const cut = await through('batch', 'run', rows, ...PRODUCT);
+        expect(cut.code).to.equal(1);
+        expect(cut.stderr).to.include(`The batch continues. Resume with: routebook batch follow ${idOf(cut.stderr)}`);
+        const unknown = await shell.run(['batch', 'follow', 'bat_none', '--out', 'restart.ndjson']);
+        expect(readFileSync(joinPath(shell.folder, 'restart.ndjson'), 'utf8'), 'which keeps its lines').not.to.equal('');
+        expect(unknown.stderr).to.include('BATCH_NOT_FOUND').and.not.include('continues');
+        await front.close();
     });
 
     it('are created without waiting, cancelled and retried', async () => {
