@@ -578,6 +578,22 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(said.get('rule')).to.equal('The rule, with depth.');
     });
 
+    it('says of which kinds the arguments of a call are, and not that one field of an answer is all of them', async () => {
+        const call = (name: string, id: number) => ({
+            url: `${SHOP}/rpc`,
+            method: 'POST',
+            body: { jsonrpc: '2.0', id: 1, method: 'boat.rename', params: [id, name, { language: 'en', company: 1 }] },
+            json: { jsonrpc: '2.0', id: 1, result: { name } },
+        });
+        const found = await inspectCalls([
+            call('Tug', 7),
+            call('Sloop', 8),
+            { url: `${SHOP}/names`, json: [{ name: 'Tug' }, { name: 'Sloop' }] },
+        ]);
+        const [params] = endpointOf(found, 'POST /rpc').params ?? [];
+        expect(params?.description).to.equal('The arguments of the call, in order: numbers, objects with language and company and texts.');
+    });
+
     it('reads a method, params and an id as fields, unless the name and the answer are those of JSON-RPC', async () => {
         const send = (path: string, method: string, id: unknown, json: object) => ({
             method: 'POST',

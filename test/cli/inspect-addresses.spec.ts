@@ -48,6 +48,123 @@ describe('routebook inspect reads addresses', () => {
         expect(routesOf(found).some((route) => route.includes('data.cgi') && route.includes('format'))).to.equal(false);
     });
 
+    it('splits pages by a param of any name that has many words, though it may ask for a format elsewhere and one page does without', async () => {
+        const own = (kind: string) =>
+            page(Array.from({ length: 9 }, (_, place) => `<p class="${kind}-${'abcdefghi'[place]}">x</p>`).join(''));
+        const parts = ['hosts', 'pages', 'systems', 'words', 'errors404', 'robots'];
+        const found = await inspectCalls([
+            { url: `${SHOP}/stats.cgi?config=shop`, html: own('all') },
+            ...parts.map((part) => ({ url: `${SHOP}/stats.cgi?config=shop&output=${part}`, html: own(part) })),
+        ]);
+        expect(routesOf(found)).to.have.members(['', ...parts.map((part) => `?output=${part}`)].map((query) => `GET /stats.cgi${query}`));
+        const rows = page('<ul><li class="row">x</li></ul>');
+        const filtered = await inspectCalls([
+            { url: `${SHOP}/list.cgi?config=shop`, html: rows },
+            ...parts.map((part) => ({ url: `${SHOP}/list.cgi?config=shop&output=${part}`, html: rows })),
+        ]);
+        expect(routesOf(filtered)).to.deep.equal(['GET /list.cgi']);
+    });
+
+    it('splits pages by a numbered action if they ask for different things, though they look alike', async () => {
+        const form = (fields: readonly string[]) =>
+            page(`<form action="/else" method="post"><p>${fields.map((name) => `<input name="${name}">`).join('')}</p></form>`);
+        const fields = [['pier', 'berth', 'day', 'hour'], ['text'], ['rope', 'length', 'colour']];
+        const calls = (name: string, all: readonly (readonly string[])[]) =>
+            all.map((some, place) => ({ url: `${SHOP}/desk.cgi?${name}=${3 + place}`, html: form(some) }));
+        for (const name of ['op', 'cmd_typ'])
+            expect(routesOf(await inspectCalls(calls(name, fields))).filter((route) => route.startsWith('GET'))).to.have.members(
+                [3, 4, 5].map((at) => `GET /desk.cgi?${name}=${at}`),
+            );
+        const same = await inspectCalls(calls('op', [['text'], ['text'], ['text']]));
+        expect(routesOf(same).filter((route) => route.startsWith('GET'))).to.deep.equal(['GET /desk.cgi']);
+    });
+
+    it('reads things that a description of the API names one by one as values, and kinds of things as words', async () => {
+        const paths = ['/collections', '/collections/piers', '/collections/piers/items', '/collections/lamps', '/collections/lamps/items'];
+        const kinds = ['ropes', 'sails'].flatMap((kind) => [`/stores/${kind}`, `/stores/${kind}/{id}`]);
+        const openapi = { openapi: '3.0.0', paths: Object.fromEntries([...paths, ...kinds].map((path) => [path, { get: {} }])) };
+        const found = await inspectCalls([
+            { url: `${SHOP}/maps/api`, json: openapi },
+            ...['piers', 'lamps'].flatMap((name) => [
+                { url: `${SHOP}/maps/collections/${name}`, json: { id: name, title: 'x', extent: {}, links: [] } },
+                { url: `${SHOP}/maps/collections/${name}/items`, json: { type: 'x', features: [], numberReturned: 0 } },
+            ]),
+            ...['ropes', 'sails'].flatMap((kind) => [
+                { url: `${SHOP}/maps/stores/${kind}`, json: [{ id: 7, title: 'x', metres: 3 }] },
+                { url: `${SHOP}/maps/stores/${kind}/7`, json: { id: 7, title: 'x', metres: 3 } },
+            ]),
+        ]);
+        const routes = routesOf(found).map((route) => route.replaceAll(/\{\w+\}/g, '{}'));
+        expect(routes).to.include.members(['GET /maps/collections/{}', 'GET /maps/collections/{}/items']);
+        expect(routes).to.include.members(
+            ['ropes', 'sails'].flatMap((kind) => [`GET /maps/stores/${kind}`, `GET /maps/stores/${kind}/{}`]),
+        );
+    });
+
+    it('reads words that name plain fields of the thing above them as values, and its parts as words', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/api/3/cpu`, json: { user: 3, system: 1, cores: [1, 2] } },
+            { url: `${SHOP}/api/3/cpu/user`, json: { user: 3 } },
+            { url: `${SHOP}/api/3/cpu/system`, json: { system: 1 } },
+            { url: `${SHOP}/api/3/cpu/cores`, json: [{ number: 1, load: 2 }] },
+        ]);
+        const routes = routesOf(found).map((route) => route.replaceAll(/\{\w+\}/g, '{}'));
+        expect(routes).to.have.members(['GET /api/3/cpu', 'GET /api/3/cpu/{}', 'GET /api/3/cpu/cores']);
+    });
+
+    it('reads a view of several things as a word, though answers have it as a value', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/kinds`, json: { roles: ['member', 'metric'] } },
+            ...[7, 8].flatMap((id) => [
+                { url: `${SHOP}/lists/${id}`, json: { id, title: 'x' } },
+                { url: `${SHOP}/lists/${id}/bans`, json: { total: 0, entries: [] } },
+                { url: `${SHOP}/lists/${id}/member`, json: { address: 'x', delivery: 'y', moderation: 'z' } },
+            ]),
+        ]);
+        expect(routesOf(found)).to.include.members(['GET /lists/{list_id}/bans', 'GET /lists/{list_id}/member']);
+    });
+
+    it('reads what is posted to a search as the kind of things that it looks for', async () => {
+        const found = await inspectCalls(
+            ['berth', 'crane'].map((kind) => ({
+                url: `${SHOP}/search/${kind}`,
+                method: 'POST',
+                body: { place: 'x' },
+                json: { [kind]: [{ [`${kind}_id`]: 1 }] },
+            })),
+        );
+        expect(routesOf(found)).to.have.members(['POST /search/berth', 'POST /search/crane']);
+    });
+
+    it('sends an object whose keys are ids or operators as one value', async () => {
+        const found = await inspectCalls([
+            ...[1, 2].map((at) => ({
+                url: `${SHOP}/batch/measures`,
+                method: 'POST',
+                body: { [`3f2504e0-4f89-11d3-9a0c-0305e82c330${at}`]: [{ value: at }] },
+                json: { ok: true },
+            })),
+            { url: `${SHOP}/filters`, method: 'POST', body: { '>=': 4 }, json: { ok: true } },
+        ]);
+        for (const path of ['/batch/measures', '/filters'])
+            expect(paramsOf(endpointOf(found, `POST ${path}`), 'body'), path).to.have.length(1);
+        expect(JSON.stringify(found)).not.to.include('3f2504e0');
+    });
+
+    it('splits pages by an action of several words with dots or slashes between them', async () => {
+        const rows = page('<ul><li class="row">x</li></ul>');
+        const actions = ['boat.list', 'boat.edit', 'widget.tides.view'];
+        const found = await inspectCalls(actions.map((action) => ({ url: `${SHOP}/desk.php?action=${action}`, html: rows })));
+        expect(routesOf(found)).to.have.members(actions.map((action) => `GET /desk.php?action=${action}`));
+        const routes = ['/', '/boats/list', '/boats/edit'];
+        const byPath = await inspectCalls(
+            [...routes, '/boats/4711', '/boats/4712'].map((route) => ({ url: `${SHOP}/index.php?route=${route}&db=Tug`, html: rows })),
+        );
+        expect(routesOf(byPath)).to.have.members(
+            ['', ...routes.map((route) => `?route=${encodeURIComponent(route)}`)].map((query) => `GET /index.php${query}`),
+        );
+    });
+
     it('lets no param of one action split another', async () => {
         const rows = (name: string) =>
             page(`<ul class="${name}">${`<li class="${name}-row"><b class="${name}-name">x</b></li>`.repeat(9)}</ul>`);

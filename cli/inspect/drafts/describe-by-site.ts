@@ -8,7 +8,16 @@ import type { Collection } from '../routes/collect.ts';
 import { meaningOf } from '../routes/effects.ts';
 import type { Group } from '../routes/groups.ts';
 import type { SeenTexts } from '../routes/seen-texts.ts';
-import { answeredFields, describeEndpoint, describeParam, isCallersOwn, isPlaceInList, joinNames, oneOf } from '../words/describe.ts';
+import {
+    answeredFields,
+    describeEndpoint,
+    describeParam,
+    isByPlace,
+    isCallersOwn,
+    isPlaceInList,
+    joinNames,
+    oneOf,
+} from '../words/describe.ts';
 import { isProgramWord } from '../words/harmless.ts';
 import { hashOf } from '../words/values.ts';
 import { findByName, findInAnswers, hashesOf, openRelated } from './describe-values.ts';
@@ -176,6 +185,8 @@ function describeParamByAnswers(
 ): string | undefined {
     const argument = param.source === 'body' ? argumentOf(one.group.operation, param.name) : undefined;
     if (argument !== undefined) return `${describeParam(param)} The operation takes it as ${argument}.`;
+    // A value of one argument says nothing of all of them.
+    if (isByPlace(param)) return undefined;
     const isPlace = isPlaceInList(param.name);
     if (isPlace && param.source === 'path') return undefined;
     const { field, route } = (isPlace ? findByName(param.name, [one.group]) : findInAnswers(param, one.group, found)) ?? {};

@@ -1,6 +1,7 @@
 import { getOrMake } from '../../../shared/domain/get-or-make.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
-import type { BodyFormat, Json } from '../../../shared/domain/types.ts';
+import type { BodyFormat, Json, JsonObject } from '../../../shared/domain/types.ts';
+import { formOf } from '../words/segments.ts';
 import type { Exchange } from './exchange.ts';
 import { calledByHeader } from './headers.ts';
 import { calling, namedOf, type Operation, operationOf } from './operation.ts';
@@ -44,8 +45,14 @@ export function readBody({ method, body, url, answer, requestHeaders }: Exchange
             : operationOf(value, url.pathname, () => parseJson(answer.text ?? ''));
     if (operation !== undefined)
         return 'fault' in operation ? { sort: 'unfit', why: operation.fault } : { sort: 'operation', format: 'json', operation };
-    if (!isObject(value)) return { sort: 'whole', format: 'json', value };
+    if (!isObject(value) || isByKey(value)) return { sort: 'whole', format: 'json', value };
     return { sort: 'fields', format: 'json', fields: new Map(Object.entries(value).map(([name, item]) => [name, [item]])) };
+}
+
+/** Whether an object has no names of fields: its keys are ids of things or operators, such as `{"=": …}`. */
+function isByKey(value: JsonObject): boolean {
+    const keys = Object.keys(value);
+    return keys.length > 0 && keys.every((key) => /^(?:uuid|number|hash)$/.test(formOf(key)) || /^[^\w\s]{1,3}$/.test(key));
 }
 
 function xmlBody(text: string): SentBody {

@@ -1,5 +1,7 @@
+import { getOrMake } from '../../../shared/domain/get-or-make.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, PackageEndpoint } from '../../../shared/domain/types.ts';
+import { isPlural } from '../words/segments.ts';
 import { addText, type Texts } from './page-facts.ts';
 
 /** What documents of a site say of its params and calls (OpenAPI, JSON Schema, GraphQL, lists of arguments). Its size is bounded. */
@@ -93,6 +95,24 @@ export function openShapes({ calls }: Declared): (method: string, segments: read
         }
         return best?.parts;
     };
+}
+
+/**
+ * Paths of things that a description names one by one: words below a plural that have the same parts, such as `/collections/{collection}/items`
+ * written as `/collections/piers/items` and `/collections/lamps/items`. Kinds of things have ids directly below them.
+ */
+export function namedThings({ calls }: Declared): ReadonlySet<string> {
+    const below = new Map<string, Set<string>>();
+    for (const key of calls.keys()) {
+        const [method = '', ...parts] = key.split('/');
+        for (const [place, part] of parts.entries())
+            if (part !== '{}' && isPlural(parts[place - 1] ?? ''))
+                getOrMake(below, parts.slice(0, place + 1).join('/'), () => new Set()).add(method + parts.slice(place + 1).join('/'));
+    }
+    const alike = Map.groupBy(below, ([path, some]) => JSON.stringify([path.replace(/[^/]*$/, ''), [...some].sort()]));
+    const haveParts = (some: ReadonlySet<string> = new Set()) =>
+        [...some].some((call) => !call.endsWith(' ')) && ![...some].some((call) => call.includes(' {}'));
+    return new Set([...alike.values()].flatMap((same) => (same.length > 1 && haveParts(same[0]?.[1]) ? same.map(([path]) => path) : [])));
 }
 
 function keyOf(method: string, path: string): string {

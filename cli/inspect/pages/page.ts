@@ -90,6 +90,9 @@ function skeletonOf($: CheerioAPI): Set<number> {
         if (skeleton.size >= MAX_SKELETON) break;
         const classes = ($(element).attr('class') ?? '').split(/\s+/).filter((name) => !/\d{3}/.test(name));
         skeleton.add(hashOf(`${element.tagName}.${classes.sort().join('.')}`));
+        // Pages that look alike may ask for different things.
+        const input = /^(?:input|select|textarea)$/.test(element.tagName) ? ($(element).attr('name') ?? '') : '';
+        if (input !== '') skeleton.add(hashOf(`:${input.replaceAll(/\d+/g, '#')}`));
     }
     return skeleton;
 }

@@ -13,6 +13,8 @@ const MAX_WORDS = 60;
 /** Two words may be two views of one thing. */
 const MIN_WORDS = 3;
 const MIN_USUAL_WORDS = 2;
+/** Filters with so many words have pages that are alike. */
+const MANY_WORDS = 6;
 /** How many groups of one word are compared with those of another word. */
 const MAX_COMPARED = 3;
 /** Pages or responses less similar than this belong to different routes. */
@@ -57,7 +59,7 @@ function wordNamesIn(groups: readonly Group[]): string[] {
 
 /** What the address says certainly that it does. */
 function actionOf({ dispatch }: Group): string {
-    return JSON.stringify(dispatch.filter(([name, word]) => word !== '' && DISPATCHERS.test(name)));
+    return JSON.stringify(dispatch.filter(([name, word]) => isDispatch(name, word) && DISPATCHERS.test(name)));
 }
 
 /**
@@ -126,7 +128,10 @@ function pathOf({ origin, segments }: Group): string {
 function settleAddress(groups: readonly Group[], menu: ReadonlySet<string>, usual: ReadonlySet<string>): Group[] {
     const isChoice = (name: string) => chooses(name, groups, menu, usual.has(name) ? MIN_USUAL_WORDS : MIN_WORDS);
     const values = wordNamesIn(groups).filter(
-        (name) => !(MAYBE_FORMATS.test(name) || areFormats(name, groups) ? asksForFormat(name, groups) : isChoice(name)),
+        (name) =>
+            !(areFormats(name, groups)
+                ? asksForFormat(name, groups)
+                : isChoice(name) || (MAYBE_FORMATS.test(name) && asksForFormat(name, groups))),
     );
     const actions = new Set(groups.flatMap(({ operation }) => operation?.doubtful ?? []));
     const fields = [...actions].filter((name) => !choosesByBody(name, groups));
@@ -229,8 +234,8 @@ function chooses(name: string, groups: readonly Group[], menu: ReadonlySet<strin
     const reads = sent.filter(({ method }) => method === 'GET');
     // A word that selects a page selects the form that is sent to it.
     const byWord = Map.groupBy(reads.length > 0 ? reads : sent, ({ dispatch }) => dispatch.find(([one]) => one === name)?.[1]);
-    // What some pages do without is a filter, unless its name is that of an action.
-    if (byWord.delete(undefined) && !MAYBE_DISPATCHERS.test(name)) return false;
+    // What some pages do without is a filter, unless its name is that of an action, or it has many words and most pages are unlike.
+    if (byWord.delete(undefined) && !MAYBE_DISPATCHERS.test(name) && byWord.size < MANY_WORDS) return false;
     const inMenu = [...byWord].filter(([word, some]) => some.some((group) => menu.has(`${pathOf(group)} ${name}=${word}`)));
     if (MAYBE_DISPATCHERS.test(name) && inMenu.length >= MIN_WORDS) return true;
     const layout = layoutOf(reads);

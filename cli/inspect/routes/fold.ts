@@ -1,11 +1,11 @@
-import { type Declared, openShapes } from '../pages/declared-names.ts';
+import { type Declared, namedThings, openShapes } from '../pages/declared-names.ts';
 import type { SiteTexts } from '../pages/site-texts.ts';
 import { isLanguage, isPlural, type Piece, textOf } from '../words/segments.ts';
 import { areAlike } from './alike.ts';
 import { settleForms } from './form-inputs.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { type Evidence, pathOf, varyingWords } from './varying-words.ts';
+import { type Evidence, kindsIn, pathOf, varyingWords } from './varying-words.ts';
 import { listedNames, namesBelowViews } from './views.ts';
 
 /**
@@ -26,6 +26,7 @@ import { listedNames, namesBelowViews } from './views.ts';
  * - if it follows what names follow on most sites (`/tag/rope`) or the date of a page, or is a value at another address beside another such word;
  * - if it begins with a capital below a value, beside another such word whose pages look alike (`/{id}/Norway`, `/{id}/Sweden`);
  * - if it is one of several sections of a site of articles, or an article beside them (`/usage/new-pages`, `/ropes/old-hemp`);
+ * - if it names a plain field of the thing above it, beside another one (`/cpu/user`, `/cpu/system`);
  * - if answers have it as a value, and the site has all that is below it at its root, too (`/host/harbour/api/charts`);
  * - if a page lists it by its name and three views have it (`/log/README`, `/tree/README`, `/blame/README`).
  * Usual words of routes vary only among such files and in writes. What is found for one method applies to all methods.
@@ -45,6 +46,7 @@ export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: See
             files: new Map(),
             found: new Set<string>(),
             paths: new Set(own.map(({ segments }) => pathOf(segments))),
+            kinds: kindsIn(own),
         };
         foldBelow(own, 0, evidence);
     }
@@ -57,14 +59,16 @@ export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: See
 function settleDeclared(groups: readonly Group[], declared: Declared): ReadonlySet<Piece> {
     const fixed = new Set<Piece>();
     const shapeOf = openShapes(declared);
+    const things = namedThings(declared);
     for (const group of groups) {
         const own = group.segments.map(({ prefix, core, suffix }) => prefix + core + suffix);
-        for (const [back, part] of (shapeOf(group.method, own) ?? []).toReversed().entries()) {
-            const place = own.length - 1 - back;
+        const parts = shapeOf(group.method, own) ?? [];
+        for (const [at, part] of parts.entries()) {
+            const place = own.length - parts.length + at;
             const piece = group.segments[place] as Piece;
             const read = part === '{}' ? (piece.form === 'word' ? asValue(piece.core, '') : piece) : asWord(part);
             group.segments[place] = read;
-            if (part !== '{}') fixed.add(read);
+            if (part !== '{}' && !things.has(parts.slice(0, at + 1).join('/'))) fixed.add(read);
         }
     }
     return fixed;
@@ -86,7 +90,8 @@ function foldBelow(groups: readonly Group[], place: number, evidence: Evidence &
         if (piece?.form === 'word' && !evidence.fixed.has(piece)) words.set(piece.core, [...(words.get(piece.core) ?? []), group]);
     }
     const siblings = here.filter((group) => group.segments[place]?.form !== 'word');
-    const varying = varyingWords(words, siblings, place, evidence);
+    const above = groups.filter(({ segments }) => segments.length === place);
+    const varying = varyingWords(words, { siblings, above }, place, evidence);
     const areInFormats = haveFormats([...varying], evidence.seen);
     // A page and its data have one name: `/products/rope` and `/products/lamp.js`.
     const arePages = [...varying].some((word) => !FORMAT.test(word) && words.get(word)?.some(({ answers }) => answers.html > 0));

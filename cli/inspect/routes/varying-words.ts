@@ -17,6 +17,7 @@ import {
 import { areAlike, MAX_COMPARED } from './alike.ts';
 import { areFiles, isFileName } from './file-names.ts';
 import type { Group } from './groups.ts';
+import { namedFields } from './named-fields.ts';
 import { isMember, isUsual, namesApi, namesItsList } from './parts-of-routes.ts';
 import { isArticle, unlikeAnswers, unlikeNames, withArticles, withSameBelow, withSamePages, withSameRequests } from './same-use.ts';
 import type { SeenTexts } from './seen-texts.ts';
@@ -37,6 +38,8 @@ export interface Evidence {
     found: Set<string>;
     /** All paths of the origin. */
     paths: ReadonlySet<string>;
+    /** The words that ids follow, wherever they are: kinds of things. */
+    kinds: ReadonlySet<string>;
 }
 
 /** The words at one place of addresses that are the same before it. */
@@ -54,14 +57,19 @@ interface Place {
     /** The words that may be values. */
     candidates: readonly string[];
     seen: SeenTexts;
+    kinds: ReadonlySet<string>;
 }
 
-/** The words at one place that are values (fold.ts lists the rules). @param siblings the groups with a value there */
+/**
+ * The words at one place that are values (fold.ts lists the rules).
+ * @param siblings the groups with a value there
+ * @param above the groups whose address ends before it
+ */
 export function varyingWords(
     words: ReadonlyMap<string, readonly Group[]>,
-    siblings: readonly Group[],
+    { siblings, above }: { siblings: readonly Group[]; above: readonly Group[] },
     place: number,
-    { seen, listed, languages, viewed, files, paths, found: foundBefore }: Evidence,
+    { seen, listed, languages, viewed, files, paths, kinds, found: foundBefore }: Evidence,
 ): Set<string> {
     const first = [...words.values()][0]?.[0] ?? siblings[0];
     const parent = parentOf(first, place);
@@ -74,7 +82,7 @@ export function varyingWords(
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     // What a program marks as its own word is no thing, so that things may stand below it: `/_category/harbour`.
     const isOfThings = parent?.form === 'word' && (isPlural(parent.core) || /^_[a-z]/.test(parent.core));
-    const bare = { words, siblings, place, parent, isBelowValue, isRoot, isOfThings, seen };
+    const bare = { words, siblings, place, parent, isBelowValue, isRoot, isOfThings, seen, kinds };
     const candidates = candidatesAt(bare, known);
     const here: Place = { ...bare, candidates };
 
@@ -90,6 +98,7 @@ export function varyingWords(
     for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
     for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
     addSaid(varying, here);
+    for (const word of namedFields(words, above, place)) varying.add(word);
     addFormats(varying, here);
     if (place > 0) for (const word of candidates) if (wasValue(seen, word) && repeatsSite(words.get(word), place, paths)) varying.add(word);
     if (isRoot) for (const word of [...withSamePages(words, candidates, place), ...withArticles(words, place)]) varying.add(word);
@@ -184,7 +193,7 @@ function addLanguages(varying: Set<string>, { words, siblings, place, candidates
  * @param sent candidates that were sent as values
  */
 function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): void {
-    const { words, siblings, place, parent, candidates, isBelowValue, isRoot, isOfThings, seen } = here;
+    const { words, siblings, place, parent, candidates, isBelowValue, isRoot, isOfThings, seen, kinds } = here;
     const wasName = (word: string) => seen.wasName(percentDecode(word)) || seen.wasName(withoutFormat(percentDecode(word)));
     // The only word below the root of an API is a part of the API, even if a user has that name (`/api/admin/…`).
     const isOnlyPart = isRoot && parent !== undefined && words.size + siblings.length === 1;
@@ -195,7 +204,12 @@ function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): vo
     const isView = isOneView(here);
     for (const word of candidates) {
         const groups = words.get(word) ?? [];
-        const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !groups.some(sendsSearchTerm);
+        // What is posted to a search is what it looks for.
+        const isTerm =
+            parent?.form === 'word' &&
+            precedesSearchTerm(parent.core) &&
+            !groups.some(sendsSearchTerm) &&
+            groups.some(({ method }) => method === 'GET');
         const isPerson =
             parent?.form === 'word' &&
             precedesPerson(parent.core) &&
@@ -211,6 +225,8 @@ function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): vo
             !isRoot &&
             wasValue(seen, word) &&
             !(isBelowValue && isDeed(groups, place) && !sent.includes(word)) &&
+            !(isBelowValue && isViewOfSeveral(word, here)) &&
+            !(!isBelowValue && siblings.length === 0 && kinds.has(word)) &&
             isMember(groups, parent, place, varying.size + siblings.length)
         )
             varying.add(word);
@@ -225,6 +241,14 @@ function isOneView({ words, siblings, place, candidates, isBelowValue }: Place):
         new Set(candidates.map(withoutFormat)).size === 1 &&
         [...words.values()].flat().every((group) => group.sendings > 1 && isLast(group, place))
     );
+}
+
+/** Whether the word was asked for below several things, and its answers resemble those of nothing beside it: it is a view of them. */
+function isViewOfSeveral(word: string, { words, siblings, place, candidates }: Place): boolean {
+    const groups = words.get(word) ?? [];
+    if (!groups.some(({ segments }) => segments[place - 1]?.isSeveral === true)) return false;
+    const others = candidates.filter((one) => one !== word).slice(0, MAX_COMPARED);
+    return !areAlike(groups, siblings, place) && !others.some((other) => areAlike(groups, words.get(other), place));
 }
 
 function wasValue(seen: SeenTexts, word: string): boolean {
@@ -306,6 +330,15 @@ function addAlike(varying: Set<string>, { words, siblings, place, candidates, is
 
 function arePages(groups: readonly Group[] = []): boolean {
     return groups.every(({ method, answers }) => method === 'GET' && answers.html > 0);
+}
+
+/** The words that ids follow. */
+export function kindsIn(groups: readonly Group[]): Set<string> {
+    return new Set(
+        groups.flatMap(({ segments }) =>
+            segments.flatMap(({ form, core }, place) => (form === 'word' && isCounted(segments[place + 1]) ? [core] : [])),
+        ),
+    );
 }
 
 /** Whether a program gave the thing its id. */

@@ -91,10 +91,45 @@ export function describeParam(param: Described): string {
     if (words.at(-1) === 'id' || words.at(-1) === 'ids')
         return words.length > 1 ? `The id of the ${words.slice(0, -1).join(' ')}.` : 'Its id.';
     if (type === 'boolean') return `Whether ${said}.`;
+    if (type === 'array' && isByPlace(param)) return `The arguments of the call, in order: ${kindsIn(schema)}.`;
     if (type === 'array')
         return `${said === 'body' ? 'The list that is sent' : `One or more of ${said}`}${withFields(schema, ', each with')}.`;
     if (type === 'object') return `The ${said}${withFields(schema, ', with')}.`;
     return source === 'path' ? `Which ${said}.` : said.length <= MAX_ABBREVIATION ? `The value of “${said}”.` : `The ${said}.`;
+}
+
+/** Whether a param is a list of arguments of several kinds, each with its meaning by its place. */
+export function isByPlace({ name, schema }: Described): boolean {
+    return /^(?:params|args|arguments)$/.test(name) && typesOfItems(schema).length > 1;
+}
+
+/** The kinds of values in a list, such as `texts, numbers and objects with company and language`. */
+function kindsIn(schema: JsonSchema | undefined): string {
+    const objects = withFields({ ...itemsOf(schema), type: 'object' }, ' with');
+    const kinds = typesOfItems(schema)
+        .sort()
+        .flatMap((type) => KINDS[type] ?? [])
+        .map((kind) => (kind === KINDS['object'] ? `${kind}${objects}` : kind));
+    return joinNames([...new Set(kinds)]);
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+    array: 'lists',
+    boolean: 'true or false',
+    integer: 'numbers',
+    null: 'null',
+    number: 'numbers',
+    object: 'objects',
+    string: 'texts',
+};
+
+function itemsOf(schema: JsonSchema | undefined): JsonObject {
+    return objectOf(isObject(schema) ? schema['items'] : undefined);
+}
+
+function typesOfItems(schema: JsonSchema | undefined): string[] {
+    const { type } = itemsOf(schema);
+    return Array.isArray(type) ? type.map(String) : [];
 }
 
 /** The fields of an object, or of each object in a list, behind `words`. */

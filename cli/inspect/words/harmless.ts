@@ -11,7 +11,7 @@ const CREDENTIAL_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** Names of params whose value only makes an address new, so that no cache answers. */
-export const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|nocache|rnd|rand|random|nc)$/i;
+export const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|_?nocache|rnd|rand|random|nc)$/i;
 
 /** Whether a field of this name contains a credential, or a one-time token from a page. */
 export function namesCredential(name: string): boolean {
@@ -94,7 +94,7 @@ export function isSpecialPage(title: string): boolean {
 
 /** Words of programs with digits inside. */
 const NUMERONYMS =
-    /^(?:i18n|l10n|a11y|k8s|[a-z]2[a-z]|\dfa|\dd|x509|x86(?:[_-]64)?|h[1-6]|base(?:32|58|64)|md[45]|sha\d{0,3}|utf\d{1,2}|ipv[46]|s3|ec2|mp[34])$/i;
+    /^(?:errors?[45]\d\d|i18n|l10n|a11y|k8s|[a-z]2[a-z]|\dfa|\dd|x509|x86(?:[_-]64)?|h[1-6]|base(?:32|58|64)|md[45]|sha\d{0,3}|utf\d{1,2}|ipv[46]|s3|ec2|mp[34])$/i;
 
 /**
  * Whether hardly a programmer would write this word into an address: a digit at its beginning or between letters, a number behind a hyphen

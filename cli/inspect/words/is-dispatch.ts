@@ -8,8 +8,13 @@ export const DISPATCHERS =
 /** Query params that select an action on some sites (`?p=boats;a=log`) and filter a list on others. Their pages show which. */
 export const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|screen|tab|type|what|tool|command|service)$/i;
 
-/** Those whose actions a program may number. Under other names a number is that of a thing or a page. */
-const NUMBERED = /^(?:view|mode|type)$/i;
+/** Those whose actions a program may number (`op=3`, `cmd_typ=55`). Under other names a number is that of a thing or a page. */
+const NUMBERED = /^(?:view|mode|type|[@_]?(?:action|act|do|cmd|command|op|func|function)(?:_?(?:type?|id|no|code))?)$/i;
+
+/** Whether a program may number what a param asks for. */
+function isNumbered(name: string, value: string): boolean {
+    return NUMBERED.test(name) && /^\d{1,3}$/.test(value);
+}
 
 /** Words that ask for a format of the answer, whatever their param is called (`?f=json`). Each is a route if answers are of other kinds. */
 const FORMATS = /^(?:(?:geo)?json|xml|html?|csv|tsv|rss|atom|rdf|txt|text|plain|yaml|ics|markdown)$/i;
@@ -25,9 +30,19 @@ export const MAYBE_FORMATS = /^(?:format|output|fmt|alt)$/i;
 /** Whether a path is the address of a program instead of one of its routes. */
 export const ONE_ADDRESS = new RegExp(`/$|${PROGRAM_SUFFIX.source}`, 'i');
 
-/** Whether a query pair selects the action of a program. */
+const MAX_PARTS = 5;
+
+/** Names whose values may be paths (`route=/boats/list`). */
+const ROUTES = /^(?:action|do|route|controller)$/i;
+
+/** Whether a query pair selects the action of a program. Some write a thing and what is done with it: `action=boat.list`. */
 export function isDispatch(name: string, value: string): boolean {
-    return (DISPATCHERS.test(name) && isProgramWord(value)) || (name === 'title' && isSpecialPage(value));
+    const isAction = DISPATCHERS.test(name) && value !== '';
+    const parts = ROUTES.test(name) ? value.replace(/^\//, '').split(/[./]/) : value.split('.');
+    return (
+        (isAction && (value === '/' || (parts.length <= MAX_PARTS && parts.every(isProgramWord)))) ||
+        (name === 'title' && isSpecialPage(value))
+    );
 }
 
 /** Names that say how something is done where the path says what (`/api/v1/weights?method=volume`). */
@@ -45,13 +60,14 @@ export function dispatchesAt(path: string, name: string, value: string): boolean
  * @param answer the JSON that answered, if it did
  */
 export function mayDispatch({ pathname, searchParams }: URL, name: string, value: string, answer?: string): boolean {
-    const isWord = isProgramWord(value) || (NUMBERED.test(name) && /^\d{1,3}$/.test(value));
+    const isNumber = isNumbered(name, value);
+    const isWord = isProgramWord(value) || isNumber;
     if (isWord && namesFormat(value) && !namesPeoplesWords(name) && !DISPATCHERS.test(name)) return true;
-    if (DISPATCHERS.test(name) || !ONE_ADDRESS.test(pathname) || !isWord) return false;
+    if ((DISPATCHERS.test(name) && !isNumber) || !ONE_ADDRESS.test(pathname) || !isWord) return false;
     if (namesPeoplesWords(name)) return answer !== undefined && namesPart(value, answer);
     // Who writes an address says first what is asked for, such as `table` of `edit.php?table=boats&id=3`.
     const [first = name] = searchParams.keys();
-    return name === first || MAYBE_DISPATCHERS.test(name) || MAYBE_FORMATS.test(name);
+    return isNumber || name === first || MAYBE_DISPATCHERS.test(name) || MAYBE_FORMATS.test(name);
 }
 
 const MAX_READ = 20_000;
