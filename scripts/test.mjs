@@ -230,16 +230,21 @@ function isFiltered() {
 
 /** The named specs and folders. Other arguments are values of the options before them. @throws Error if a name does not exist */
 function namedFiles() {
-    const isFile = (arg) => arg.includes('*') || (arg.includes('/') && existsSync(join(root, arg)));
+    const isFile = (arg) =>
+        arg.includes('*') || (arg.includes('/') && (arg.endsWith('.spec.ts') || isFolder(arg)) && existsSync(join(root, arg)));
     const isValue = (place) => /^--?[a-z-]+$/.test(mochaArgs[place - 1] ?? '');
     const unknown = mochaArgs.find((arg, place) => !arg.startsWith('-') && !isFile(arg) && !isValue(place));
-    if (unknown !== undefined) throw new Error(`${unknown} does not exist. Name a spec, such as test/api/fetch.spec.ts, or a folder.`);
+    if (unknown !== undefined) throw new Error(`${unknown} is no spec here. Name one, such as test/api/fetch.spec.ts, or a folder.`);
     return mochaArgs.filter(isFile);
 }
 
 /** All specs of a folder. */
 function specsOf(name) {
-    return statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() ? join(name, '**/*.spec.ts') : name;
+    return isFolder(name) ? join(name, '**/*.spec.ts') : name;
+}
+
+function isFolder(name) {
+    return statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** The URL of the server that REDIS_URL names, or of a started one; undefined if Redis is not installed. */
