@@ -123,6 +123,15 @@ describe('the pages of the API', () => {
         await phone.close();
     });
 
+    it('name the column of each number on a phone, where the cells of a row stand below each other', async () => {
+        const phone = await openTab(browser, world.base, { viewport: PHONE });
+        await phone.visit('/docs/api/limits');
+        const names =
+            "[...document.querySelectorAll('.wide-table tr:nth-child(2) td')].map((cell) => getComputedStyle(cell, '::before').content)";
+        expect((await phone.page.evaluate<string[]>(names)).slice(0, 3)).to.deep.equal(['none', '"a minute "', '"an hour "']);
+        await phone.close();
+    });
+
     it('run a call without a key', async () => {
         await open('getSchema');
         const route = tab.page.locator('#getSchema');

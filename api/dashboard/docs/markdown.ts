@@ -80,9 +80,24 @@ rules['table_open'] = () => '<div class="wide-table" tabindex="0" role="group" a
 rules['table_close'] = () => '</table></div>\n';
 // Line breaks between cells would be a hundredth of the longest page.
 for (const part of ['thead', 'tbody', 'tr', 'th', 'td']) {
-    rules[`${part}_open`] = () => `<${part}>`;
+    rules[`${part}_open`] = (tokens, index, _options, _env, self) => `<${part}${self.renderAttrs(tokens[index] as Token)}>`;
     rules[`${part}_close`] = () => `</${part}>`;
 }
+
+/** A phone stacks the cells of a row, so that each needs the name of its column. Two columns need none. */
+markdown.core.ruler.push('labels', ({ tokens }) => {
+    let [names, column]: [string[], number] = [[], 0];
+    for (const [index, token] of tokens.entries()) {
+        if (token.type === 'table_open') names = [];
+        else if (token.type === 'tr_open') column = 0;
+        else if (token.type === 'th_open') names.push(plainText(tokens[index + 1]));
+        else if (token.type === 'td_open') {
+            const name = names[column];
+            if (names.length > 2 && column > 0 && name) token.attrSet('data-label', name);
+            column += 1;
+        }
+    }
+});
 
 /**
  * Changes links between documents to links between pages, and the name of a file to that of its page. A link to a file without a page
