@@ -74,7 +74,9 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
         const revision = await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
         const left = await listAccess(trx, link.userId);
         await queueMail(trx, app.secrets, passwordMail(link.address, app.publicUrl(), accessInWords(left)));
-        return { revision, next: left.length === 0 ? '/dashboard' : ACCESS_PATH };
+        // The first password of an account that an operator made is no reset.
+        const isReset = account !== undefined && account.passwordHash !== null;
+        return { revision, next: isReset && left.length > 0 ? ACCESS_PATH : '/dashboard' };
     });
     if (done === undefined) return tooLate();
     await forgetAttempts(app.db, [['sign-in by account', link.addressNormalised]]);
