@@ -186,8 +186,12 @@ function messagesIn(body: unknown): unknown {
 /** The protocol's code of wrong params. */
 const INVALID_PARAMS = -32602;
 
-/** Answers each request of a body that breaks the rules of values, such as one with a NUL character. A notification gets no answer. */
+/**
+ * Answers each request of a body that breaks the rules of values, such as one with a NUL character. A notification gets no answer. Empty if
+ * an id breaks them, such as one that would be rounded: the client would not know it again.
+ */
 function errorsOf(body: unknown, faults: readonly Detail[]): object[] {
+    if (faults.some(({ path }) => /^(\/\d+)?\/id$/.test(path))) return [];
     const message = `Invalid params. ${faults.map(({ path, message }) => `${path}: ${message}`).join(' ')}`;
     const messages = (Array.isArray(body) ? body : [body]) as ({ id?: unknown } | null | undefined)[];
     const ids = messages.map((one) => one?.id).filter((id) => typeof id === 'string' || typeof id === 'number');
