@@ -33,6 +33,8 @@ declare module '@hapi/hapi' {
         isOpen?: boolean;
         /** A page that anybody may read. While the database does not say who is signed in, its visitor is nobody. */
         isPublic?: boolean;
+        /** Answers 405: the path takes other methods. */
+        isRefused?: true;
         /** For a path whose callers sign in by OAuth: the path of the resource. A 401 names the URL of its metadata. */
         resource?: (request: Request) => string;
     }

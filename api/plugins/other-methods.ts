@@ -16,7 +16,7 @@ export const otherMethods: AppPlugin = {
             const isOpen = openRoutes.length > 0;
             const refused: Omit<ServerRoute, 'method'> = {
                 path,
-                options: { app: { isOpen } },
+                options: { app: { isOpen, isRefused: true } },
                 handler: (request: Request, h: ResponseToolkit) => {
                     if (request.method !== 'options') throw new Refusal('METHOD_NOT_ALLOWED', undefined, { headers: { allow } });
                     return h

@@ -219,6 +219,13 @@ describe('every page', () => {
         expect((await visitor(world).get('/docs/api/no-such-chapter')).status).to.equal(404);
     });
 
+    it('that looks the same to all strangers has no form with the token of one of them', async () => {
+        const shared = PAGES.filter(({ kept }) => kept !== undefined);
+        expect(shared.map(({ path }) => path)).to.include.members(['/', '/registry', '/docs']);
+        for (const page of shared)
+            expect((await visitor(world).get(pathOf(page, absentValues()))).html, page.path).to.not.include('name="_form"');
+    });
+
     it('shows its notice once', async () => {
         const person = await signUp(world);
         expect(wordsOf((await person.get('/dashboard')).html)).to.include('Your account is ready.');

@@ -52,7 +52,7 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     checkout: 'checkout',
     cursor: 'cursor',
     typed: 'cursor',
-    ...none('domain site endpoint version package category source_url q sort verified'),
+    ...none('domain site endpoint search_products version package category source_url q sort verified'),
     ...none('from to before after page range by outcome max_results cap plan role expires overlap'),
     ...none('email name password new_password revoke_keys code state secret username auth_id shared lend redirects error'),
     ...none('credential demands_factor next step sure checked follows reason'),
