@@ -7,7 +7,7 @@ import { type Collected, type Collecting, namedBy, withoutResults } from './coll
 import { isLastPage, type NextPlace, nextExpression, nextPlace } from './paging/next-place.ts';
 import { planPage } from './paging/plan-page.ts';
 import { maxSelected } from './select/inline.ts';
-import { MAX_OUTPUT, TOO_LONG } from './select/measure.ts';
+import { DATA_TOO_LARGE, MAX_OUTPUT } from './select/measure.ts';
 import type { WantedPart } from './select/read-part.ts';
 import type { PartReading } from './select/reader.ts';
 import { maxUnpacked } from './select/unpack.ts';
@@ -94,7 +94,7 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         bytes += part.bytes;
         // The earlier pages are the result: `Reader.join` would reject a larger one.
         if (bytes > MAX_OUTPUT && pages.length > 0)
-            return stopAtFailure(at, { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: TOO_LONG, details: [] });
+            return stopAtFailure(at, { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: DATA_TOO_LARGE, details: [] });
         const kept = part.kept ?? part.items;
         pages.push({ at, part, kept });
         items += kept;

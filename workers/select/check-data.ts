@@ -4,7 +4,7 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
 import { InvalidResponse } from './invalid-response.ts';
-import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
+import { DATA_TOO_LARGE, MAX_OUTPUT } from './measure.ts';
 
 /** Validates `data` by `response.schema` and returns it. It may have ExactNumbers. @throws InvalidResponse */
 export function validateData(data: JsonObject, schema: JsonSchema | undefined): JsonObject {
@@ -34,5 +34,5 @@ function codeOf(keyword: string): DetailCode {
 
 /** @throws InvalidResponse for JSON of more than 10 MiB */
 export function refuseLength(text: string): void {
-    if (Buffer.byteLength(text) > MAX_OUTPUT) throw new InvalidResponse(TOO_LONG);
+    if (Buffer.byteLength(text) > MAX_OUTPUT) throw new InvalidResponse(DATA_TOO_LARGE);
 }

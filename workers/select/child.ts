@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../shared/domain/types.ts';
 import { answerTasks } from './child-loop.ts';
-import { InvalidResponse, type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
+import { catchInvalid, InvalidResponse, type Refused, TOO_MUCH_WORK } from './invalid-response.ts';
 import { extractPlain, type RawPage, type ResponseRules } from './parse-page.ts';
 import type { WantedOfStep } from './prepare-page.ts';
 import { type Content, readPage, type Wanted } from './read-page.ts';
@@ -33,12 +33,12 @@ export type TaskAnswer<W extends What> = ({ ok: true } & Results[W]) | Refused;
 const html = process.argv[2] === 'html' ? { ...(await import('./markup.ts')), ...(await import('./prepare-page.ts')) } : undefined;
 
 answerTasks<Task>((task) => {
-    return refusable((): TaskAnswer<What> & { ok: true } => {
+    return catchInvalid((): TaskAnswer<What> & { ok: true } => {
         try {
             return { ok: true, ...perform(task) };
         } catch (error) {
             // A stack overflow, or a string beyond V8's limit: the page exceeds the limits of a result.
-            throw error instanceof RangeError ? new InvalidResponse(TOO_MUCH) : error;
+            throw error instanceof RangeError ? new InvalidResponse(TOO_MUCH_WORK) : error;
         }
     });
 });

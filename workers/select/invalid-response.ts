@@ -1,6 +1,6 @@
 import type { Detail } from '../../shared/refusals.ts';
 
-/** A complete page that does not fit the schema, or (UPSTREAM_TOO_LARGE) nests too deep. The message is public. */
+/** The answer arrived in full, but does not fit the endpoint or exceeds a limit. Callers see the message. */
 export class InvalidResponse extends Error {
     readonly code: 'UPSTREAM_INVALID_RESPONSE' | 'UPSTREAM_TOO_LARGE';
     readonly details: Detail[];
@@ -19,7 +19,7 @@ export function cannotSelect(path: string, message: string): InvalidResponse {
     ]);
 }
 
-/** A page that was not read, as a value. */
+/** Why a page could not be read. */
 export interface Refused {
     ok: false;
     code: InvalidResponse['code'] | 'UPSTREAM_BLOCKED' | 'UPSTREAM_TIMEOUT';
@@ -28,7 +28,7 @@ export interface Refused {
 }
 
 /** The result of `read`, or its InvalidResponse as a value. */
-export function refusable<T extends { ok: true }>(read: () => T): T | Refused {
+export function catchInvalid<T extends { ok: true }>(read: () => T): T | Refused {
     try {
         return read();
     } catch (error) {
@@ -37,4 +37,4 @@ export function refusable<T extends { ok: true }>(read: () => T): T | Refused {
     }
 }
 
-export const TOO_MUCH = 'The answer takes too much work to select and validate.';
+export const TOO_MUCH_WORK = 'The answer takes too much work to select and validate.';

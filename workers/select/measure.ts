@@ -2,9 +2,9 @@ import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
-/** Allowed size of the selected data as JSON, before the cut (docs/api.md, "Schema packages"). */
+/** Allowed size of the selected data as JSON, before it is cut to the maximum number of results (docs/api.md, "Schema packages"). */
 export const MAX_OUTPUT = 10 * 1024 * 1024;
-export const TOO_LONG = 'What is selected from the answer has more than 10 MiB.';
+export const DATA_TOO_LARGE = 'The resulting data has more than 10 MiB as JSON.';
 
 const MAX_VALUES = 5_000_000;
 const MAX_SELECTED_VALUES = 1_000_000;
@@ -20,14 +20,15 @@ const BRACKETS = 2;
  * several times counts each time.
  * @throws InvalidResponse
  */
-export function refuseTooMuch(value: Json, { isSelected }: { isSelected: boolean }): void {
+export function checkSize(value: Json, { isSelected }: { isSelected: boolean }): void {
     const maxValues = isSelected ? MAX_SELECTED_VALUES : MAX_VALUES;
     const fault = firstTooMuch(value, { bytes: MAX_OUTPUT, values: maxValues });
     if (fault === undefined) return;
+    const subject = isSelected ? 'The selected data' : 'The answer';
     const faults = {
-        bytes: TOO_LONG,
-        values: `What is selected from the answer has more than ${maxValues} values.`,
-        depth: `What is selected from the answer nests more than ${MAX_DEPTH} levels deep.`,
+        bytes: DATA_TOO_LARGE,
+        values: `${subject} has more than ${maxValues} values.`,
+        depth: `${subject} nests more than ${MAX_DEPTH} levels deep.`,
     };
     throw new InvalidResponse(faults[fault]);
 }
@@ -83,6 +84,7 @@ const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 const SLICE = 256 * 1024;
 
 function textBytes(text: string): number {
+    // Every character takes at least one byte, so the limit is exceeded. The exact size does not matter.
     if (text.length > MAX_OUTPUT) return text.length;
     if (!ESCAPED.test(text)) return Buffer.byteLength(text) + QUOTES;
     let bytes = QUOTES;

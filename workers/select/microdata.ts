@@ -2,7 +2,7 @@ import type { CheerioAPI } from 'cheerio';
 import type { AnyNode } from 'domhandler';
 import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
-import { InvalidResponse, TOO_MUCH } from './invalid-response.ts';
+import { InvalidResponse, TOO_MUCH_WORK } from './invalid-response.ts';
 import { MAX_DEPTH } from './json.ts';
 
 type Matches = ReturnType<CheerioAPI>;
@@ -58,7 +58,7 @@ function itemOf(scope: Matches, base: string, around: readonly Node[] = [], thro
         for (const node of nodes) {
             if (seen.has(node)) continue;
             seen.add(node);
-            if (via !== undefined && (via.left-- <= 0 || items.length > MAX_DEPTH)) throw new InvalidResponse(TOO_MUCH);
+            if (via !== undefined && (via.left-- <= 0 || items.length > MAX_DEPTH)) throw new InvalidResponse(TOO_MUCH_WORK);
             const element = scope._make([node]);
             const isScope = element.attr('itemscope') !== undefined;
             const names = wordsOf(element, 'itemprop');

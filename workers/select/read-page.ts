@@ -3,7 +3,7 @@ import { cutResults, resultsAt, wrapResult } from '../../shared/domain/fetch/wra
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { checkData, refuseLength, validateData } from './check-data.ts';
-import { refuseTooMuch } from './measure.ts';
+import { checkSize } from './measure.ts';
 import { type ParseBody, parsePage, type RawPage, type ResponseRules } from './parse-page.ts';
 
 /** The wanted part of an answer: at most `maxResults` of the results at a dotted path. */
@@ -49,7 +49,7 @@ export function readPage(
         return { text: kept, results: results?.length ?? 1, isListed: results !== undefined, truncated: false };
     }
     const data = wrapResult(parsed.value(rules));
-    if (isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
+    if (isMeasured) checkSize(data, { isSelected: select !== undefined });
     const content = cut(validateData(data, schema), wanted);
     return parsed.login === undefined ? content : { ...content, login: parsed.login };
 }

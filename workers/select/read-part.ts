@@ -7,7 +7,7 @@ import { refuseLength, validateData } from './check-data.ts';
 import { convert } from './convert.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { isNothing } from './is-nothing.ts';
-import { fitsInto, refuseTooMuch } from './measure.ts';
+import { checkSize, fitsInto } from './measure.ts';
 import { type NextFound, type ParseBody, type Parsed, parsePage, type RawPage, type ResponseRules } from './parse-page.ts';
 import type { Content, Wanted } from './read-page.ts';
 import { withoutRepeats, withSortedKeys } from './unique-items.ts';
@@ -64,7 +64,7 @@ export function readPart(
     const found = next === undefined ? undefined : parsed.next(next);
     if (found !== undefined) refuseLongNext(found);
     const data = wrapResult(parsed.value(rules));
-    if (isMeasured) refuseTooMuch(data, { isSelected: rules.select !== undefined });
+    if (isMeasured) checkSize(data, { isSelected: rules.select !== undefined });
     const items = resultsAt(data, results);
     const open = skip === 0 ? items : items?.slice(skip);
     const fresh = open === undefined || unique === undefined ? undefined : withoutRepeats(open, unique);

@@ -8,8 +8,8 @@ import { botChallengeOf } from '../upstream/refused-answer.ts';
 import { typeOfBody, typeOfStep } from './body-type.ts';
 import type { Task, TaskAnswer } from './child.ts';
 import { canCheckInline, canReadInline, costsItsSize, hasInlineRules, isInlineExpression } from './inline.ts';
-import { type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
-import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
+import { catchInvalid, type Refused, TOO_MUCH_WORK } from './invalid-response.ts';
+import { DATA_TOO_LARGE, MAX_OUTPUT } from './measure.ts';
 import type { NextFound, RawPage, ResponseRules } from './parse-page.ts';
 import type { PreparedPage, WantedOfStep } from './prepare-page.ts';
 import { openProcessPool } from './process-pool.ts';
@@ -95,14 +95,14 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
     ): Promise<TaskAnswer<T['what']>> {
         const kind = 'page' in task && MARKUP.has(task.page.type) ? 'html' : 'plain';
         const { owner, caller, deadlineAt: beginBy } = turn;
-        if (turn.cpuMs <= 0) return toRefused(TOO_MUCH);
+        if (turn.cpuMs <= 0) return toRefused(TOO_MUCH_WORK);
         const isInProportion = !isHeavy && (!('page' in task) || costsItsSize(task.page));
         const cpuMs = isInProportion ? turn.cpuMs : Math.min(taskMs, turn.cpuMs);
         const growthBytes = isHeavy ? heavyGrowth({ kind, bytes }) : PLAIN_GROWTH;
         const ran = await pool.run({ kind, owner, caller, isHeavy, beginBy, task, cpuMs, growthBytes });
         if (ran === 'late') return { ok: false, code: 'UPSTREAM_TIMEOUT', message: LATE, details: [] };
         turn.cpuMs -= ran === 'overrun' ? cpuMs : ran.cpuMs;
-        return ran === 'overrun' ? toRefused(TOO_MUCH) : (ran.answer as TaskAnswer<T['what']>);
+        return ran === 'overrun' ? toRefused(TOO_MUCH_WORK) : (ran.answer as TaskAnswer<T['what']>);
     }
 
     /** Reads a page and frees its large body. Only the beginning stays, for bot-challenge detection. */
@@ -130,7 +130,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
         async read(answered: Page, { response: rules }: ReadAs, wanted: Wanted, turn = createReadingTurn()): Promise<Reading> {
             const page = rawPage(answered, rules, rules.select !== undefined);
             if (canReadInline(page, rules)) {
-                const reading = refusable(() => ({ ok: true, ...readPage(page, rules, wanted) }));
+                const reading = catchInvalid(() => ({ ok: true, ...readPage(page, rules, wanted) }));
                 return withReason(answered, page, reading);
             }
             return askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn);
@@ -144,7 +144,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             const areInline = expressions.every(isInlineExpression);
             if (canReadInline(page, rules) && areInline) {
                 // The selected data may be larger than the page: an expression can select a value many times.
-                const part = refusable(() => withSize(readPart(page, rules, wanted)));
+                const part = catchInvalid(() => withSize(readPart(page, rules, wanted)));
                 return withReason(answered, page, part);
             }
             const heavy = isHeavy(page, rules) || !areInline;
@@ -161,8 +161,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             bytes: number,
             turn = createReadingTurn(),
         ): Promise<Reading> {
-            if (bytes > MAX_OUTPUT) return toRefused(TOO_LONG);
-            if (canCheckInline(schema, bytes)) return refusable(() => ({ ok: true, ...joinParts(texts, schema, wanted) }));
+            if (bytes > MAX_OUTPUT) return toRefused(DATA_TOO_LARGE);
+            if (canCheckInline(schema, bytes)) return catchInvalid(() => ({ ok: true, ...joinParts(texts, schema, wanted) }));
             const isHeavy = !hasInlineRules({ ...NO_RULES, schema });
             return ask({ what: 'join', texts, schema, wanted }, { bytes, isHeavy }, turn);
         },

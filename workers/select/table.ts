@@ -1,6 +1,6 @@
 import type { CheerioAPI } from 'cheerio';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { InvalidResponse, TOO_MUCH } from './invalid-response.ts';
+import { InvalidResponse, TOO_MUCH_WORK } from './invalid-response.ts';
 
 type Matches = ReturnType<CheerioAPI>;
 
@@ -42,7 +42,7 @@ function cellsOf(elements: readonly Matches[]): string[][] {
         const texts: string[] = [];
         const below: typeof above = new Map();
         const put = (text: string, rowsLeft: number): void => {
-            if (++count > MAX_CELLS) throw new InvalidResponse(TOO_MUCH);
+            if (++count > MAX_CELLS) throw new InvalidResponse(TOO_MUCH_WORK);
             if (rowsLeft > 0) below.set(texts.length, { text, left: rowsLeft });
             texts.push(text);
         };
