@@ -23,12 +23,12 @@ export async function downloadPackage({ app, params, query }: OpenCall<SiteParam
     const version = query.version === undefined ? siteState.version : await findVersion(app.browse, site, readVersion(query.version));
     // Nobody may read a version that was yanked for legal reasons.
     if (version === undefined || version.yankReason === 'legal') throw new Refusal('VERSION_NOT_FOUND');
-    return filesOf(app).find(version, query.format ?? 'routebook');
+    return filesOf(app).fileOf(version, query.format ?? 'routebook');
 }
 
 const filesOf = perApp(({ browse, publicUrl }) => createPackageFiles(browse, publicUrl));
 
-/** No site has as many versions; PostgreSQL takes no greater number. */
+/** PostgreSQL's integer limit. */
 const MAX_VERSION = 2 ** 31 - 1;
 
 /** Reads a version number or hash. A hash has 64 digits, a number fewer. */
@@ -36,8 +36,8 @@ function readVersion(text: string): number | string {
     return text.length === 64 ? text : Math.min(Number(text), MAX_VERSION);
 }
 
-/** Files of packages up to this many characters are built for each request. Larger ones are cached. */
-const LIGHT = 64 * 1024;
+/** Files of packages with more characters are cached. */
+const CACHED_ABOVE = 64 * 1024;
 /** Maximum number of bytes of cached files. Four of the largest fit, each also gzipped. */
 const KEPT_BYTES = 20 * 1024 * 1024;
 
@@ -60,13 +60,13 @@ function createPackageFiles(db: Db, base: () => string) {
     }
 
     async function make(version: VersionRef, format: DownloadFormat): Promise<Made> {
-        const light = await readPackageText(db, version.versionId, { maxCharacters: LIGHT });
-        if (light === undefined) return makeHeavy(version, format);
-        const plain = await makeText(version, format, light, base());
+        const text = await readPackageText(db, version.versionId, { maxCharacters: CACHED_ABOVE });
+        if (text === undefined) return makeLarge(version, format);
+        const plain = await makeText(version, format, text, base());
         return { plain, tag: tagOf(version, format, plain) };
     }
 
-    async function makeHeavy(version: VersionRef, format: DownloadFormat): Promise<Made> {
+    async function makeLarge(version: VersionRef, format: DownloadFormat): Promise<Made> {
         const text = await readPackageText(db, version.versionId);
         if (text === undefined) throw new Refusal('VERSION_NOT_FOUND');
         const plain = Buffer.from(await makeText(version, format, text, base()));
@@ -77,8 +77,11 @@ function createPackageFiles(db: Db, base: () => string) {
     }
 
     return {
-        /** Finds the file of a version that may be read. If the caller's copy is current, the file is not read. */
-        async find(version: VersionRef, format: DownloadFormat): Promise<AnswerWithETag> {
+        /**
+         * The file of a version that may be read. A current copy costs no read for `routebook`. An export must be built first, since its
+         * ETag is the hash of its bytes.
+         */
+        async fileOf(version: VersionRef, format: DownloadFormat): Promise<AnswerWithETag> {
             if (format === 'routebook') return { tag: revisionOf(version), read: async () => read(version, format) };
             const made = await read(version, format);
             return { tag: made.tag, read: async () => made };
@@ -113,7 +116,8 @@ async function tagOfLarge(version: VersionRef, format: DownloadFormat, plain: Bu
 }
 
 /**
- * The ETag of a package. A version is immutable, so its id and metadata identify the bytes. Increase the number when the format changes.
+ * The ETag of a package. A version is immutable, so its id and metadata identify the bytes. Increase the 1 in `package 1` when the format
+ * changes.
  */
 function revisionOf({ versionId, version, versionHash, publishedAt }: VersionRef): string {
     return sha256(`package 1 ${versionId} ${version} ${versionHash} ${publishedAt.toISOString()}`);
