@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { factorsOf, makeRecoveryCodes } from '../../shared/store/accounts/factors.ts';
 import { addPasskey } from '../../shared/store/accounts/passkeys.ts';
-import { join } from '../../shared/store/accounts/workspaces.ts';
+import { addMember } from '../../shared/store/accounts/workspaces.ts';
 import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { useOperator } from './operator.ts';
 
@@ -66,7 +66,7 @@ describe('the operator’s commands for accounts', () => {
 
     it('deletes a user for good, with the reason in the audit log, but nobody’s only owner', async () => {
         const [{ userId, workspaceId, apiKey }, colleague] = [await newAccount('--plan', 'pro'), await newAccount()];
-        await join(opened.db, { workspaceId, userId: colleague.userId, role: 'member' });
+        await addMember(opened.db, { workspaceId, userId: colleague.userId, role: 'member' });
         const early = await admin('account', 'delete', userId, '--reason', 'asked by mail');
         expect([early.code, errorOf(early)['code']]).to.deep.equal([1, 'FORBIDDEN']);
         expect(errorOf(early)['message']).to.include(workspaceId);

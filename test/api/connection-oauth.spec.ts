@@ -3,7 +3,7 @@ import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import type { PackageAuth, PackageDocument } from '../../shared/domain/types.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { beginSession } from '../../shared/store/accounts/user-sessions.ts';
-import { join as joinWorkspace, removeMember } from '../../shared/store/accounts/workspaces.ts';
+import { addMember, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import { freshAddress, signUp, type Visitor, visitor } from '../dashboard/support/visitor.ts';
 import { type AuthorizationServer, CLIENT, openAuthorizationServer } from '../support/authorization-server.ts';
 import { connectedPackage } from '../support/connections.ts';
@@ -132,7 +132,7 @@ for (const topology of ANY_TOPOLOGY) {
         it('is not stored for a person who leaves the workspace while it is exchanged', async () => {
             const { db } = world.app;
             const bob = await join(world);
-            await joinWorkspace(db, { workspaceId, userId: bob.userId, role: 'member' });
+            await addMember(db, { workspaceId, userId: bob.userId, role: 'member' });
             const { apiKey } = await createKey(db, { workspaceId, userId: bob.userId, name: 'bob', scopes: EVERY_SCOPE });
             const browser = visitor(world);
             browser.cookies.set('routebook_session', await beginSession(db, { userId: bob.userId, browser: '', address: '127.0.0.1' }));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { endSubscriptions } from '../../api/dashboard/account/settings.ts';
 import { closeCheckout } from '../../shared/billing/checkout.ts';
 import { deleteAccount, workspacesLeft } from '../../shared/store/accounts/delete-account.ts';
-import { join, removeMember } from '../../shared/store/accounts/workspaces.ts';
+import { addMember, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import type { Person } from '../support/people.ts';
 import { newcomer, usePlanWorld } from './billing-world.ts';
 
@@ -163,7 +163,7 @@ describe('a paid plan', () => {
             const [person, colleague] = [await newcomer(fixture), await newcomer(fixture)];
             const { id } = await fixture.subscribe(person, 'starter');
             const { workspaceId } = person;
-            await join(app.db, { workspaceId, userId: colleague.userId, role: 'owner' });
+            await addMember(app.db, { workspaceId, userId: colleague.userId, role: 'owner' });
             const before = await workspacesLeft(app.db, person.userId);
             await removeMember(app.db, { workspaceId, userId: colleague.userId, by: colleague.userId });
             await endSubscriptions(app, before);

@@ -6,7 +6,7 @@ import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { workspacesLeft } from '../../shared/store/accounts/delete-account.ts';
 import { deleteRests } from '../../shared/store/accounts/delete-rests.ts';
 import { signUp as signUpInStore } from '../../shared/store/accounts/sign-up.ts';
-import { addWorkspace, join } from '../../shared/store/accounts/workspaces.ts';
+import { addMember, createWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { create as createRequest } from '../../shared/store/registry/schema-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { stranger, withKey } from '../support/people.ts';
@@ -333,7 +333,7 @@ describe('an account', () => {
             const person = await signUp(world, email);
             await person.get((await mail.mailTo(email)).link ?? '');
             const userId = await userOf(world, email);
-            const workspaceId = (await addWorkspace(world.app.db, userId, 'The Bookbinders')) ?? '';
+            const workspaceId = (await createWorkspace(world.app.db, userId, 'The Bookbinders')) ?? '';
             const { apiKey } = await createKey(world.app.db, { workspaceId, userId, name: 'press' });
             const caller = withKey(world, apiKey);
             dataOf(await caller.publish(aPackage('bookbinders.example')));
@@ -370,7 +370,7 @@ describe('an account', () => {
             const person = await signUp(world, email);
             const other = await signUp(world, colleague);
             const [mine, theirs] = [await workspaceOf(email), await workspaceOf(colleague)];
-            await join(world.app.db, { workspaceId: theirs, userId: await userOf(world, email), role: 'member' });
+            await addMember(world.app.db, { workspaceId: theirs, userId: await userOf(world, email), role: 'member' });
             const ask = async (workspaceId: string, requesterContact: string) => {
                 const id = newId('srq');
                 const wish = { domain: 'ferries.example', registrable: 'ferries.example', task: 'Read all departures of one harbour.' };
@@ -467,7 +467,7 @@ describe('an account', () => {
                 quiet,
                 `select from users where id = '${userId}' for no key update`,
                 [() => person.send('/dashboard/settings/delete', { password: PASSWORD })],
-                () => join(db, { workspaceId, userId: colleagueId, role: 'member' }),
+                () => addMember(db, { workspaceId, userId: colleagueId, role: 'member' }),
             );
             expect(wordsOf(answer?.html ?? '')).to.include('One of your workspaces has changed');
             await deleteRests(db);
@@ -504,7 +504,7 @@ describe('an account', () => {
             const person = await signUp(world, email);
             await signUp(world, colleague);
             const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [await userOf(world, email)]);
-            await join(world.app.db, { workspaceId: rows[0].workspace_id, userId: await userOf(world, colleague), role: 'member' });
+            await addMember(world.app.db, { workspaceId: rows[0].workspace_id, userId: await userOf(world, colleague), role: 'member' });
             const { status, html } = await person.send('/dashboard/settings/delete', { password: PASSWORD });
             expect(status).to.equal(422);
             expect(wordsOf(html)).to.include('Make someone else an owner of these workspaces first');

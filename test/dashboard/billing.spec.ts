@@ -3,7 +3,7 @@ import { setPlan } from '../../shared/store/accounts/accounts.ts';
 import { ATTEMPTS } from '../../shared/store/accounts/attempts.ts';
 import { createNotice } from '../../shared/store/accounts/notices.ts';
 import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
-import { addWorkspace, join } from '../../shared/store/accounts/workspaces.ts';
+import { addMember, createWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { accountCap } from '../../shared/store/credits/spending.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
@@ -48,7 +48,7 @@ describe('the billing pages', () => {
     async function member(of: Owner, role: 'admin' | 'billing' | 'member'): Promise<Visitor> {
         const email = freshAddress();
         const person = await signUp(world, email);
-        await join(world.app.db, { workspaceId: of.workspaceId, userId: await userOf(world, email), role });
+        await addMember(world.app.db, { workspaceId: of.workspaceId, userId: await userOf(world, email), role });
         await person.send('/dashboard/switch', { workspace: of.workspaceId });
         return person;
     }
@@ -82,7 +82,7 @@ describe('the billing pages', () => {
     describe('lead to a checkout', () => {
         it('directly from the link of a 402, after signing in, for the workspace without credits', async () => {
             const person = await owner();
-            const other = (await addWorkspace(world.app.db, person.userId, 'Another one')) ?? '';
+            const other = (await createWorkspace(world.app.db, person.userId, 'Another one')) ?? '';
             const stranger = visitor(world);
             const path = `/upgrade?plan=starter&workspace=${other}`;
             const first = await stranger.get(path);
@@ -103,7 +103,7 @@ describe('the billing pages', () => {
 
         it('not for a workspace that requires a second factor, before there is one', async () => {
             const person = await owner();
-            const other = (await addWorkspace(world.app.db, person.userId, 'The Harbour')) ?? '';
+            const other = (await createWorkspace(world.app.db, person.userId, 'The Harbour')) ?? '';
             await world.app.db.raw('update workspaces set demands_factor = true where id = ?', [other]);
             expect(await upgrade(person, 'starter', other)).to.include({ status: 303, to: '/dashboard/settings/factors' });
             expect([await checkoutsOf(other), await planOf(other)]).to.deep.equal([0, 'free']);
@@ -199,7 +199,7 @@ describe('the billing pages', () => {
 
         it('in the workspace that the page named, even if another tab switched meanwhile', async () => {
             const person = await owner();
-            const other = (await addWorkspace(world.app.db, person.userId, 'Another one')) ?? '';
+            const other = (await createWorkspace(world.app.db, person.userId, 'Another one')) ?? '';
             const { to } = await upgrade(person, 'pro', other);
             stripe.bank.pay(sessionIn(to));
             await person.get(`/dashboard/billing?checkout=${sessionIn(to)}`);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { PAGES } from '../../api/dashboard/pages.ts';
-import { join } from '../../shared/store/accounts/workspaces.ts';
+import { addMember } from '../../shared/store/accounts/workspaces.ts';
 import type { World } from '../support/world.ts';
 import type { MailServer } from './support/mail-server.ts';
 import { openMailWorld } from './support/mail-world.ts';
@@ -28,7 +28,7 @@ describe('a sensitive step', () => {
         const [ownerId, memberId] = [await userOf(world, ownerEmail), await userOf(world, memberEmail)];
         const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [ownerId]);
         const workspaceId: string = rows[0].workspace_id;
-        await join(world.app.db, { workspaceId, userId: memberId, role: 'member' });
+        await addMember(world.app.db, { workspaceId, userId: memberId, role: 'member' });
         const roleOf = async () => {
             const { rows: memberships } = await world.app.db.raw('select role from memberships where workspace_id = ? and user_id = ?', [
                 workspaceId,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
-import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { addMember } from '../../shared/store/accounts/workspaces.ts';
 import { endCheck } from '../../shared/store/registry/claim-checks.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
@@ -146,7 +146,7 @@ describe('the domains of a workspace on the dashboard', () => {
         expect((await owner.get(at)).status, 'nothing was deleted').to.equal(200);
 
         const member = await signUp(world);
-        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: await userIn(member), role: 'member' });
+        await addMember(world.app.db, { workspaceId: owner.workspaceId, userId: await userIn(member), role: 'member' });
         await member.send('/dashboard/workspace/switch', { workspace: owner.workspaceId });
         for (const path of ['/dashboard/domains', at, `${at}/policy`]) expect((await member.get(path)).status, path).to.equal(403);
         for (const path of forms) expect((await member.send(path)).status, path).to.equal(403);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { endSessions, selectWorkspace } from '../../shared/store/accounts/user-sessions.ts';
-import { addWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { createWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { oauthOf } from '../agents/support/oauth.ts';
 import { join as joinWorld } from '../support/people.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -73,7 +73,7 @@ describe('a form that is sent after the session ended', () => {
     it('acts in the workspace in which it was shown', async () => {
         const me = await join();
         const { db } = world.app;
-        const other = (await addWorkspace(db, me.userId, 'Side project')) ?? '';
+        const other = (await createWorkspace(db, me.userId, 'Side project')) ?? '';
         const { rows } = await db.raw('select id from web_sessions where user_id = ?', [me.userId]);
         await selectWorkspace(db, rows[0].id, other);
         const { entered } = await sendLate(me, { page: '/dashboard/keys', fields: { name: 'of the side project' } });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { addMember } from '../../shared/store/accounts/workspaces.ts';
 import { join as joinWorld, withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -22,7 +22,7 @@ describe('a long list has a search', () => {
         for (let number = 1; number <= 12; number++) {
             await createKey(db, { workspaceId, userId, name: number === 1 ? 'Nightly Import' : `service ${number}` });
             const { userId: member } = await joinWorld(world);
-            await joinWorkspace(db, { workspaceId, userId: member, role: 'member' });
+            await addMember(db, { workspaceId, userId: member, role: 'member' });
             if (number < 3)
                 await db('users')
                     .where({ id: member })

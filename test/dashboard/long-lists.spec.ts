@@ -4,7 +4,7 @@ import { loadStarterRegistry } from '../../bin/demo/starter-registry.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { withoutTurns } from '../../shared/platform/in-turn.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { addMember } from '../../shared/store/accounts/workspaces.ts';
 import { testWebhook } from '../../shared/store/events/deliveries.ts';
 import { createWebhook } from '../../shared/store/events/webhooks.ts';
 import { createClaim } from '../../shared/store/registry/claims.ts';
@@ -68,7 +68,7 @@ describe('long lists and long names', () => {
         const entry = { id: 'key', type: 'header', name: 'X-Api-Key' };
         for (let number = 1; number <= 24; number++) {
             const { userId: member } = await joinWorld(world);
-            await joinWorkspace(db, { workspaceId, userId: member, role: 'member' });
+            await addMember(db, { workspaceId, userId: member, role: 'member' });
             if (number === 1)
                 await db('users')
                     .where({ id: member })

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { addMember } from '../../shared/store/accounts/workspaces.ts';
 import { join, stranger } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -226,7 +226,7 @@ describe('a workspace’s own schemas on the dashboard', () => {
         const at = `/dashboard/schemas/${site}`;
         const email = freshAddress();
         const member = await signUp(world, email);
-        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: await userOf(world, email), role: 'member' });
+        await addMember(world.app.db, { workspaceId: owner.workspaceId, userId: await userOf(world, email), role: 'member' });
         await member.send('/dashboard/switch', { workspace: owner.workspaceId });
         const { html } = await member.get(at);
         expect(html).not.to.match(/action="[^"]*\/(maintainers|yank)/);
@@ -265,7 +265,7 @@ describe('a workspace’s own schemas on the dashboard', () => {
         await publish(person, aPackage(site));
         const email = freshAddress();
         const payer = await signUp(world, email);
-        await joinWorkspace(world.app.db, { workspaceId, userId: await userOf(world, email), role: 'billing' });
+        await addMember(world.app.db, { workspaceId, userId: await userOf(world, email), role: 'billing' });
         await payer.send('/dashboard/switch', { workspace: workspaceId });
         for (const path of ['/dashboard/schemas', '/dashboard/schemas/new', `/dashboard/schemas/${site}`]) {
             expect((await payer.get(path)).status, path).to.equal(403);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { stopToken } from '../../shared/mail/news.ts';
-import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { addMember } from '../../shared/store/accounts/workspaces.ts';
 import { removalOf } from '../../shared/store/registry/removals.ts';
 import { aPackage } from '../support/schemas.ts';
 import { useWorld } from '../support/world.ts';
@@ -75,7 +75,7 @@ describe('the removal of a maintainer, on pages', () => {
         const { guest, owner, site, at } = await beingRemoved();
         const email = freshAddress();
         const member = await signUp(world, email);
-        await joinWorkspace(world.app.db, { workspaceId: guest.workspaceId, userId: await userOf(world, email), role: 'member' });
+        await addMember(world.app.db, { workspaceId: guest.workspaceId, userId: await userOf(world, email), role: 'member' });
         await member.send('/dashboard/switch', { workspace: guest.workspaceId });
         expect((await member.get(at)).html).not.to.include('/maintainers/stop');
         expect((await member.send(`${at}/maintainers/stop`)).status).to.equal(403);

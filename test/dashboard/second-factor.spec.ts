@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { generate } from 'otplib';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { join } from '../../shared/store/accounts/workspaces.ts';
+import { addMember } from '../../shared/store/accounts/workspaces.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { newTestSecretKeys } from '../support/secrets.ts';
@@ -293,7 +293,7 @@ describe('a second factor', () => {
             const [ownerId, memberId] = [await userOf(world, ownerEmail), await userOf(world, memberEmail)];
             const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [ownerId]);
             const workspaceId: string = rows[0].workspace_id;
-            await join(world.app.db, { workspaceId, userId: memberId, role: 'member' });
+            await addMember(world.app.db, { workspaceId, userId: memberId, role: 'member' });
             const { apiKey } = await createKey(world.app.db, { workspaceId, userId: memberId, name: 'nightly' });
             const { rows: own } = await world.app.db.raw('select workspace_id from memberships where user_id = ? and role = ?', [
                 memberId,

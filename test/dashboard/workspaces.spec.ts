@@ -9,7 +9,7 @@ import { createKey, listKeys } from '../../shared/store/accounts/api-keys.ts';
 import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { inviteToWorkspace, listInvitations, MAX_INVITATIONS } from '../../shared/store/accounts/invitations.ts';
 import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
-import { addWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { createWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { disableWebhooks, stopDisabled, warnOfFailing } from '../../shared/store/events/disable-webhooks.ts';
 import { eventually } from '../support/eventually.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
@@ -508,7 +508,7 @@ describe('workspaces on the dashboard', () => {
     it('are at most twenty for one person, however many invitations are used at once', async () => {
         const person = await confirmed();
         const { userId } = await me(person);
-        for (let count = 1; count < 19; count++) await addWorkspace(world.app.db, userId, `Number ${count}`);
+        for (let count = 1; count < 19; count++) await createWorkspace(world.app.db, userId, `Number ${count}`);
         const owners = await Promise.all([confirmed(), confirmed(), confirmed()]);
         const links = await Promise.all(owners.map((owner) => invitation(owner, 'member')));
         const answers = await Promise.all(links.map((link) => person.send(link, {}, { from: link })));

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
-import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { addMember } from '../../shared/store/accounts/workspaces.ts';
 import { changePlan } from '../../shared/store/credits/accounts.ts';
 import { lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { addEndedRun } from '../../shared/store/monitors/runs.ts';
@@ -425,7 +425,7 @@ describe('a monitor', () => {
 
     it('is one of at most 50 of a person on Free, with those of colleagues that the person changed or ran', async () => {
         const [eve, bob] = [await join(world), await join(world)];
-        await joinWorkspace(world.app.db, { workspaceId: eve.workspaceId, userId: bob.userId, role: 'member' });
+        await addMember(world.app.db, { workspaceId: eve.workspaceId, userId: bob.userId, role: 'member' });
         const ofBob = await scopedKey(world, { ...bob, workspaceId: eve.workspaceId }, {});
         const monitor = dataOf<Monitor>(await order({ every: '1d' }, eve));
         await world.app.db.raw(

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../shared/domain/types.ts';
 import { createKey, revokeReported, rotateKey } from '../../shared/store/accounts/api-keys.ts';
 import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { deleteRests } from '../../shared/store/accounts/delete-rests.ts';
-import { join as joinWorkspace, removeMember } from '../../shared/store/accounts/workspaces.ts';
+import { addMember, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
@@ -148,7 +148,7 @@ describe('an event is recorded', () => {
         const { app } = world;
         const owner = await join(world);
         const member = await join(world);
-        await joinWorkspace(app.db, { workspaceId: owner.workspaceId, userId: member.userId, role: 'admin' });
+        await addMember(app.db, { workspaceId: owner.workspaceId, userId: member.userId, role: 'admin' });
         const make = (userId: string) => createKey(app.db, { workspaceId: owner.workspaceId, userId, name: 'a key' });
         const reasonsOf = async (act: () => Promise<unknown>) =>
             (await eventsFrom(act)).map(
@@ -169,7 +169,7 @@ describe('an event is recorded', () => {
             'key.revoked true member',
         ]);
 
-        await joinWorkspace(app.db, { workspaceId, userId: member.userId, role: 'admin' });
+        await addMember(app.db, { workspaceId, userId: member.userId, role: 'admin' });
         await make(member.userId);
         const deletion = async () => {
             await deleteAccount(app.db, member.userId);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { NewRequest } from '../../shared/domain/site/schema-request.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { countRows, type Db } from '../../shared/platform/db.ts';
-import { createWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { insertWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { publishPackage } from '../../shared/store/registry/publish.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
@@ -107,7 +107,7 @@ describe('requests for schemas', () => {
         const workspaces = people.map(({ workspaceId }) => workspaceId);
         // Many workspaces of one person count once.
         for (let number = 0; number < 5; number++) {
-            await request('one.rank', {}, await createWorkspace(db, people[0]?.userId ?? '', `Many ${number}`));
+            await request('one.rank', {}, await insertWorkspace(db, people[0]?.userId ?? '', `Many ${number}`));
         }
         for (const [domain, count] of [
             ['b.rank', 2],

@@ -6,7 +6,7 @@ import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhook
 import { RETRY_SECONDS } from '../../shared/domain/events/delivery-schedule.ts';
 import { MAX_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
 import { mailNews } from '../../shared/mail/news.ts';
-import { join as joinWorkspace, removeMember } from '../../shared/store/accounts/workspaces.ts';
+import { addMember, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import { disableWebhooks, findBacklogs, stopDisabled } from '../../shared/store/events/disable-webhooks.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import { holdSpreading } from '../../shared/store/events/spread.ts';
@@ -590,7 +590,7 @@ describe('an event is delivered to webhooks', () => {
 
     it('of credits on Free to no URL that another member gave the webhook', async () => {
         const [owner, other] = [await join(world), await join(world)];
-        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
+        await addMember(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
         const ofOther = await scopedKey(world, { ...other, workspaceId: owner.workspaceId }, {});
         const webhook = await add(owner, { events: ['credits.*', 'key.revoked'], url: receiver.url('/owner') });
         await ofOther.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { url: receiver.url('/other') } });
@@ -604,7 +604,7 @@ describe('an event is delivered to webhooks', () => {
 
     it('of credits on Free to no URL that another member gave the webhook while they waited, nor again', async () => {
         const [owner, other] = [await join(world), await join(world)];
-        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
+        await addMember(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
         const ofOther = await scopedKey(world, { ...other, workspaceId: owner.workspaceId }, {});
         const webhook = await add(owner, { events: ['credits.low', 'key.revoked'] });
         receiver.answer((response) => void response.writeHead(500).end());
@@ -625,7 +625,7 @@ describe('an event is delivered to webhooks', () => {
 
     it('of credits on Free to the person who added the webhook, after another member changed what it already was', async () => {
         const [owner, other] = [await join(world), await join(world)];
-        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
+        await addMember(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
         const ofOther = await scopedKey(world, { ...other, workspaceId: owner.workspaceId }, {});
         const webhook = await add(owner, { events: ['credits.*'] });
         await recordEvent(world.app.db, { type: 'credits.low', accountId: owner.userId, data: {} });
@@ -639,7 +639,7 @@ describe('an event is delivered to webhooks', () => {
 
     it('of the person who took it over, which the audit log says', async () => {
         const [owner, other] = [await join(world), await join(world)];
-        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
+        await addMember(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
         const ofOther = await scopedKey(world, { ...other, workspaceId: owner.workspaceId }, {});
         const webhook = await add(owner);
         const change = async (by: Person, body: object) => dataOf(await by.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body }));
@@ -657,13 +657,13 @@ describe('an event is delivered to webhooks', () => {
         const [owner, other] = [await join(world), await join(world)];
         const { workspaceId } = owner;
         const member = { workspaceId, userId: other.userId };
-        await joinWorkspace(world.app.db, { ...member, role: 'member' });
+        await addMember(world.app.db, { ...member, role: 'member' });
         const webhook = await add(await scopedKey(world, { ...other, workspaceId }, {}));
         const goAway = () => removeMember(world.app.db, { ...member, by: owner.userId });
         expect(await goAway()).to.deep.equal({ ok: true });
         expect((await read(owner, webhook)).enabled).to.equal(false);
         await owner.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { enabled: true } });
-        await joinWorkspace(world.app.db, { ...member, role: 'member' });
+        await addMember(world.app.db, { ...member, role: 'member' });
         expect(await goAway()).to.deep.equal({ ok: true });
         await world.app
             .db('users')
@@ -680,7 +680,7 @@ describe('an event is delivered to webhooks', () => {
         for (const goes of ['away', 'billing']) {
             const person = await join(world);
             const member = { workspaceId, userId: person.userId };
-            await joinWorkspace(world.app.db, { ...member, role: 'member' });
+            await addMember(world.app.db, { ...member, role: 'member' });
             webhooks.push(await add(await scopedKey(world, { ...person, workspaceId }, {}), { url: receiver.url(`/${goes}`) }));
             // Not by the product, which would disable the webhook.
             const membership = world.app.db('memberships').where({ workspace_id: workspaceId, user_id: person.userId });

@@ -1,9 +1,9 @@
 import type { CustomFetch } from 'openid-client';
 import type { App } from '../../shared/app.ts';
-import { strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
+import { originMismatch } from '../../shared/domain/connections/oauth-clients.ts';
 import { type Grant, hintOf } from '../../shared/domain/connections/secret.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { lockForKeyHolder } from '../../shared/store/accounts/workspaces.ts';
+import { lockAsKeyHolder } from '../../shared/store/accounts/workspaces.ts';
 import { mayAddConnection, TOO_MANY_CONNECTIONS } from '../../shared/store/connections/connections.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { openPlaced, sealSecret } from '../../shared/store/connections/sealing.ts';
@@ -43,9 +43,9 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
             await store.failFlow(app.db, flow, 'The OAuth client of this site was changed meanwhile.');
             return;
         }
-        const stray = strayProblem(client, flow.site, flow.entry);
-        if (stray !== undefined) {
-            await store.failFlow(app.db, flow, stray);
+        const mismatch = originMismatch(client, flow.site, flow.entry);
+        if (mismatch !== undefined) {
+            await store.failFlow(app.db, flow, mismatch);
             return;
         }
         const { verifier, state, callbackUrl } = JSON.parse(kept.value) as { verifier: string; state: string; callbackUrl: string };
@@ -62,7 +62,7 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
         };
         await app.db.transaction(async (trx) => {
             // The person may have left the workspace since.
-            await lockForKeyHolder(trx, flow);
+            await lockAsKeyHolder(trx, flow);
             if (!(await mayAddConnection(trx, flow))) throw new Refusal('PLAN_LIMIT', TOO_MANY_CONNECTIONS);
             await store.finishFlow(trx, flow, renewed);
         });
@@ -85,7 +85,7 @@ async function revoke(app: App, fetch: CustomFetch, revocation: store.Revocation
     const { grant } = kept;
     const client = grant.flow === 'client_credentials' ? grant : await store.findClient(app, revocation, grant.clientId);
     const token = grant.refreshToken ?? grant.accessToken;
-    if (client === undefined || token === undefined || strayProblem(client, site, entry) !== undefined) return;
+    if (client === undefined || token === undefined || originMismatch(client, site, entry) !== undefined) return;
     try {
         await openTokenServer(entry, client, fetch).revoke(token);
     } catch (error) {

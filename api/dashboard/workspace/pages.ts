@@ -9,8 +9,8 @@ import { LINK_TOKEN, type Mail, queueMail } from '../../../shared/store/accounts
 import { selectWorkspace, whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { findUser } from '../../../shared/store/accounts/users.ts';
 import {
-    addWorkspace,
     changeRole,
+    createWorkspace,
     listMembers,
     MAX_WORKSPACES,
     type Member,
@@ -154,7 +154,7 @@ async function createWorkspaceByForm(visit: PersonalVisit): Promise<Answer> {
     if (!read.ok) return showWorkspace(visit, { create: read.problems });
     const { name } = read.values;
     const workspaceId = await app.db.transaction(async (trx) => {
-        const made = await addWorkspace(trx, me.userId, name);
+        const made = await createWorkspace(trx, me.userId, name);
         if (made !== undefined) {
             await recordVisit(trx, visit, { workspaceId: made, action: 'workspace.created', target: made, details: { name } });
         }

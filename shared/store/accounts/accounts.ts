@@ -6,7 +6,7 @@ import * as credits from '../credits/accounts.ts';
 import { grantBonus } from '../credits/bonuses.ts';
 import { createKey, type NewKey } from './api-keys.ts';
 import { ensureUser } from './users.ts';
-import { createWorkspace, type Workspace } from './workspaces.ts';
+import { insertWorkspace, type Workspace } from './workspaces.ts';
 
 export interface NewAccount {
     /** A well-formed address, see domain/email.ts. The owner of a known address gets an additional workspace. */
@@ -33,7 +33,7 @@ export async function createAccount(db: Db, order: NewAccount): Promise<MadeAcco
     if (!email.ok) throw new TypeError(email.message);
     return db.transaction(async (trx) => {
         const { userId, isNewUser } = await ensureUser(trx, email, order.invitedBy);
-        const workspaceId = await createWorkspace(trx, userId);
+        const workspaceId = await insertWorkspace(trx, userId);
         const payer = await openFor(trx, { ...order, userId, workspaceId, isNewUser });
         if (order.bonus !== undefined && order.bonus > 0) await grantBonus(trx, payer, order.bonus, 'account create');
         const key = await createKey(trx, { workspaceId, userId, name: 'default', scopes: order.scopes ?? EVERY_SCOPE });

@@ -8,7 +8,7 @@ import { setKeyCap } from '../credits/spending.ts';
 import { queueMail } from './mails.ts';
 import { type RevokedKey, revokeKeys } from './revoke-keys.ts';
 import { recordAct } from './workspace-audit.ts';
-import { lockForKeyHolder } from './workspaces.ts';
+import { lockAsKeyHolder } from './workspaces.ts';
 
 export interface NewKey {
     keyId: string;
@@ -71,7 +71,7 @@ export async function createKey(db: Db, { workspaceId, userId, name, expiresIn, 
 /** Adds a key to a workspace; undefined if it already has too many active keys. */
 export async function addKey(db: Db, order: KeyOrder): Promise<NewKey | undefined> {
     return db.transaction(async (trx) => {
-        await lockForKeyHolder(trx, order);
+        await lockAsKeyHolder(trx, order);
         return (await countActive(trx, order.workspaceId)) >= MAX_KEYS ? undefined : createKey(trx, order);
     });
 }
@@ -164,7 +164,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
         const found = await findKey(trx, keyId);
         if (found === undefined) return { ok: false, why: 'ended' };
         const { workspaceId, userId, name } = found;
-        await lockForKeyHolder(trx, found);
+        await lockAsKeyHolder(trx, found);
         const old = await active(trx)
             .where({ id: keyId })
             .forUpdate()

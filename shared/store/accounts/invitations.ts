@@ -4,7 +4,7 @@ import { newId } from '../../domain/text/ids.ts';
 import { type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { linkHash, linkHashOf, newLinkId } from './mail-links.ts';
-import { join, lockForAdding, roleOf } from './workspaces.ts';
+import { addMember, lockForAdding, roleOf } from './workspaces.ts';
 
 /** An invitation to a workspace in the form that its managers see. */
 interface Invitation {
@@ -98,7 +98,7 @@ export async function acceptOffer(
         await trx('workspaces').whereIn('id', workspace).forUpdate().select('id');
         const offer = await openInvitations(trx).where({ 'i.token_hash': hash }).forUpdate().first('id', 'workspace_id', 'role');
         if (offer === undefined) return 'gone';
-        if (!(await join(trx, { workspaceId: offer.workspace_id, userId, role: offer.role }))) return 'too-many';
+        if (!(await addMember(trx, { workspaceId: offer.workspace_id, userId, role: offer.role }))) return 'too-many';
         await withdrawInvitation(trx, offer.workspace_id, offer.id);
         return 'joined';
     });

@@ -6,7 +6,7 @@ import { newId } from '../../domain/text/ids.ts';
 import { type Db, now } from '../../platform/db.ts';
 import { publicMailProviders } from '../../platform/reserved-names.ts';
 import * as credits from '../credits/accounts.ts';
-import { createWorkspace } from './workspaces.ts';
+import { insertWorkspace } from './workspaces.ts';
 
 interface SignUpOrder {
     email: Extract<Email, { ok: true }>;
@@ -45,7 +45,7 @@ export async function signUp(db: Db, { email, passwordHash, invitedBy, address }
         }
         const mailDomain = email.normalised.slice(email.normalised.lastIndexOf('@') + 1);
         if (!(await countSignUp(trx, { address, mailDomain }))) await trx('users').where({ id: userId }).update({ earns_inviter: false });
-        await createWorkspace(trx, userId);
+        await insertWorkspace(trx, userId);
         await credits.openAccount(trx, { id: userId, plan: 'free', planAllowance: PLANS.free.allowance });
         if (former !== undefined && !former.is_over) await trx.raw(TAKE_USED, [former.allowance_left, userId]);
         return userId;

@@ -31,19 +31,19 @@ export const MAX_WORKSPACES = 20;
 /** Why a change of members was rejected. */
 export type MemberFault = 'absent' | 'last-owner' | 'not-allowed';
 
-/** Creates a workspace with its first owner. Its name is public (on cards), so the default name reveals nothing about the address. */
-export async function createWorkspace(db: Db, userId: string, name?: string): Promise<string> {
+/** Inserts a workspace and its first owner. Its name is public (on cards), so the default name reveals nothing about the address. */
+export async function insertWorkspace(db: Db, userId: string, name?: string): Promise<string> {
     const id = newId('wsp');
     await db('workspaces').insert({ id, name: name ?? `workspace-${id.slice(-6).toLowerCase()}` });
     await db('memberships').insert({ workspace_id: id, user_id: userId, role: 'owner' });
     return id;
 }
 
-/** Adds a workspace on Free for a user; undefined if the user already has too many. */
-export async function addWorkspace(db: Db, userId: string, name: string): Promise<string | undefined> {
+/** Creates a workspace on Free for a user; undefined if the user already has too many. */
+export async function createWorkspace(db: Db, userId: string, name: string): Promise<string | undefined> {
     return db.transaction(async (trx) => {
         if (!(await lockForJoining(trx, userId))) return undefined;
-        const workspaceId = await createWorkspace(trx, userId, name);
+        const workspaceId = await insertWorkspace(trx, userId, name);
         await credits.openAccount(trx, { id: userId, plan: 'free', planAllowance: PLANS.free.allowance });
         return workspaceId;
     });
@@ -84,7 +84,10 @@ export async function roleOf(db: Db, workspaceId: string, userId: string): Promi
 }
 
 /** Makes a user a member. Does not change the role of an existing member. False if the user has too many workspaces or was deleted. */
-export async function join(db: Db, { workspaceId, userId, role }: { workspaceId: string; userId: string; role: Role }): Promise<boolean> {
+export async function addMember(
+    db: Db,
+    { workspaceId, userId, role }: { workspaceId: string; userId: string; role: Role },
+): Promise<boolean> {
     return db.transaction(async (trx) => {
         if (!(await lockForJoining(trx, userId))) return false;
         await trx('memberships').insert({ workspace_id: workspaceId, user_id: userId, role }).onConflict().ignore();
@@ -100,14 +103,14 @@ async function lockForJoining(trx: Db, userId: string): Promise<boolean> {
     return user !== undefined && (await countRows(trx('memberships').where({ user_id: userId }))) < MAX_WORKSPACES;
 }
 
-/** Call it before adding anything that is limited per workspace. All lock the user first, also who deletes an account. */
+/** Call it before adding anything that is limited per workspace. Lock order: user, then workspace; account deletion does the same. */
 export async function lockForAdding(trx: Db, { workspaceId, userId }: { workspaceId: string; userId: string }): Promise<void> {
     await trx('users').where({ id: userId }).forKeyShare().select('id');
     await lockWorkspace(trx, workspaceId);
 }
 
-/** Like `lockForAdding`, for what outlives its request. @throws Refusal FORBIDDEN if the user may have no keys there any more */
-export async function lockForKeyHolder(trx: Db, order: { workspaceId: string; userId: string }): Promise<void> {
+/** Like `lockForAdding`, and checks that the user may hold keys in the workspace. @throws Refusal FORBIDDEN */
+export async function lockAsKeyHolder(trx: Db, order: { workspaceId: string; userId: string }): Promise<void> {
     await lockForAdding(trx, order);
     const role = await roleOf(trx, order.workspaceId, order.userId);
     if (role === undefined) throw new Refusal('FORBIDDEN', 'You are no longer a member of this workspace.');
@@ -128,12 +131,15 @@ interface MemberChange {
 
 type MemberChanged = { ok: true } | { ok: false; fault: MemberFault };
 
-/** At least one owner must remain, and only owners make or change owners. `billing` loses keys there, and its webhooks. */
+/** At least one owner must remain, and only owners make or change owners. `billing` loses the same access as a removed member. */
 export async function changeRole(db: Db, order: MemberChange & { role: Role }): Promise<MemberChanged> {
     return changeMember(db, order, order.role);
 }
 
-/** Removes a member, or lets `by` leave. Revokes the member's keys there permanently, and disables the member's webhooks. */
+/**
+ * Removes a member, or lets `by` leave. Revokes their keys in the workspace, disables their webhooks, deletes their private connections and
+ * withdraws their invitations.
+ */
 export async function removeMember(db: Db, order: MemberChange): Promise<MemberChanged> {
     return changeMember(db, order, undefined);
 }

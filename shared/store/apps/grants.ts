@@ -4,7 +4,7 @@ import { newId } from '../../domain/text/ids.ts';
 import { type Columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
 import { retryUntilKnown } from '../../platform/pg-errors.ts';
 import { revokeKeys } from '../accounts/revoke-keys.ts';
-import { lockForKeyHolder } from '../accounts/workspaces.ts';
+import { lockAsKeyHolder } from '../accounts/workspaces.ts';
 import { setKeyCap } from '../credits/spending.ts';
 
 /** Maximum number of active grants of one user. */
@@ -34,7 +34,7 @@ interface NewGrant {
 /** Creates a key, and the code for its first token. The key itself is never usable. Undefined if the user has too many grants. */
 export async function addGrant(trx: Db, grant: NewGrant): Promise<{ keyId: string; code: string } | undefined> {
     const { workspaceId, userId, name, scopes, resource } = grant;
-    await lockForKeyHolder(trx, grant);
+    await lockAsKeyHolder(trx, grant);
     const all = trx('app_grants as g').join('api_keys as k', 'k.id', 'g.key_id').where({ 'g.user_id': userId, 'k.revoked_at': null });
     if ((await countRows(all.where('k.expires_at', '>', now(trx)))) >= MAX_GRANTS) return undefined;
     const [keyId, code, unused] = [newId('key'), newSecret('code'), newSecret('access')];

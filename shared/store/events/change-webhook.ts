@@ -6,7 +6,7 @@ import type { InTurn } from '../../platform/in-turn.ts';
 import { retryRolledBack } from '../../platform/pg-errors.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
-import { lockForKeyHolder } from '../accounts/workspaces.ts';
+import { lockAsKeyHolder } from '../accounts/workspaces.ts';
 import { CHANGED_AT_ONCE, disabledColumns, lockWaiting, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
 import { holdSpreading } from './spread.ts';
 import { lockWebhook, queryWebhook, toReceiver, WEBHOOK, type Webhook, type WebhookName, wakeHost } from './webhooks.ts';
@@ -45,7 +45,7 @@ async function writeChange(
     change: WebhookChange,
 ): Promise<{ changed: Webhook | undefined; formerHost?: string | undefined }> {
     return db.transaction(async (trx) => {
-        await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
+        await lockAsKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
         // Enabling needs no hold: nothing is spread to a disabled webhook.
         if (change.isEnabled === false || change.receiver !== undefined) await holdSpreading(trx);
         const before = await lockWebhook(trx, name);

@@ -9,7 +9,7 @@ import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-pa
 import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
-import { lockForKeyHolder } from '../accounts/workspaces.ts';
+import { lockAsKeyHolder } from '../accounts/workspaces.ts';
 import { type DisabledReason, disabledColumns, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
 import { holdSpreading } from './spread.ts';
 
@@ -63,7 +63,7 @@ export async function createWebhook(
     const secret = newWebhookSecret();
     const sealed = await secrets.seal(secret, WEBHOOK_PURPOSE);
     return db.transaction(async (trx) => {
-        await lockForKeyHolder(trx, { workspaceId, userId });
+        await lockAsKeyHolder(trx, { workspaceId, userId });
         if ((await countRows(trx('webhooks').where({ workspace_id: workspaceId }))) >= MAX_WEBHOOKS) return undefined;
         const webhookId = newId('whk');
         await trx('webhooks').insert({
@@ -120,7 +120,7 @@ export async function rotateSecret(
     const secret = newWebhookSecret();
     const sealed = await secrets.seal(secret, WEBHOOK_PURPOSE);
     return db.transaction(async (trx) => {
-        await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId });
+        await lockAsKeyHolder(trx, { workspaceId: name.workspaceId, userId });
         if ((await lockWebhook(trx, name)) === undefined) return undefined;
         await queryWebhook(trx, name).update({
             sealed,

@@ -9,7 +9,7 @@ import { createKey, revokeKey } from '../../../shared/store/accounts/api-keys.ts
 import { inviteToWorkspace, listInvitations } from '../../../shared/store/accounts/invitations.ts';
 import { type LinkPurpose, makeLink, tokenOfLink } from '../../../shared/store/accounts/mail-links.ts';
 import { beginSession, findSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
-import { addWorkspace, join, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
+import { addMember, createWorkspace, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
 import { testWebhook } from '../../../shared/store/events/deliveries.ts';
 import { createWebhook } from '../../../shared/store/events/webhooks.ts';
 import { createClaim } from '../../../shared/store/registry/claims.ts';
@@ -51,12 +51,12 @@ export async function settle(world: World): Promise<Settled> {
     await db.raw('update users set verified_at = app_now() where id = ?', [userId]);
     const name = `Harbour ${userId.slice(-6)}`;
     await renameWorkspace(db, workspaceId, name);
-    const workspace = (await addWorkspace(db, userId, `Side project ${userId.slice(-4)}`)) ?? '';
+    const workspace = (await createWorkspace(db, userId, `Side project ${userId.slice(-4)}`)) ?? '';
 
     const colleagueEmail = freshAddress();
     await signUp(world, colleagueEmail);
     const colleague = await userOf(world, colleagueEmail);
-    await join(db, { workspaceId, userId: colleague, role: 'member' });
+    await addMember(db, { workspaceId, userId: colleague, role: 'member' });
 
     const laptop = await createKey(db, { workspaceId, userId, name: 'laptop' });
     await createKey(db, { workspaceId, userId, name: 'nightly run', expiresIn: 40 * 86_400 });
