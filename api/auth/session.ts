@@ -10,8 +10,8 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 declare module '@hapi/hapi' {
     interface UserCredentials extends SignedIn {}
     interface RequestApplicationState {
-        /** The visit's secret that the answer must set. */
-        newVisit: string | undefined;
+        /** The new CSRF secret of a browser without a session. The answer sets its cookie. */
+        newFormSecret: string | undefined;
     }
 }
 
@@ -40,24 +40,24 @@ export const session: AppPlugin = {
     },
 };
 
-/** How long a page waits for its visitor's name. */
-const NAME_MS = 2000;
+/** How long a page waits for the look-up of its session. */
+const SESSION_LOOKUP_MS = 2000;
 
-/** Public pages, such as the status of this service, are readable while the database is down: their visitor is nobody then. */
+/** Public pages, such as the status of this service, are readable while the database is down. They then treat the visitor as signed out. */
 function visitorOf(app: App, request: Request): Promise<SignedIn | undefined> {
-    const found = within(NAME_MS, whoIsSignedIn(app, request), () => {
+    const found = within(SESSION_LOOKUP_MS, whoIsSignedIn(app, request), () => {
         throw new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 5 });
     });
     return request.route.settings.app?.isPublic === true ? found.catch(() => undefined) : found;
 }
 
-/** Reads the signed-in user again: a form may have waited in a queue. */
+/** Reads the signed-in user from the database. */
 export async function whoIsSignedIn(app: App, request: Request): Promise<SignedIn | undefined> {
     const token = cookieOf(app, request, 'session');
     return token === undefined ? undefined : findSignedIn(app.db, token, request.app.clientAddress);
 }
 
-export function signIn(app: App, response: ResponseObject, token: string): void {
+export function setSessionCookie(app: App, response: ResponseObject, token: string): void {
     response.header('set-cookie', cookie(app, 'session', token, SESSION_SECONDS), { append: true });
 }
 
@@ -66,23 +66,23 @@ export function browserTokenOf(app: App, request: Request): string | undefined {
     return cookieOf(app, request, 'browser');
 }
 
-export function nameBrowser(app: App, response: ResponseObject, token: string): void {
+export function setBrowserCookie(app: App, response: ResponseObject, token: string): void {
     response.header('set-cookie', cookie(app, 'browser', token, BROWSER_SECONDS), { append: true });
 }
 
-/** Sets the cookie of the visit if a form on this page started one. */
-export function keepVisit(app: App, request: Request, response: ResponseObject): void {
-    const { newVisit } = request.app;
-    if (newVisit !== undefined) response.header('set-cookie', cookie(app, 'visit', newVisit, SESSION_SECONDS), { append: true });
+/** Sets the cookie of the form secret if a form on this page created one. */
+export function setFormCookie(app: App, request: Request, response: ResponseObject): void {
+    const { newFormSecret } = request.app;
+    if (newFormSecret !== undefined) response.header('set-cookie', cookie(app, 'visit', newFormSecret, SESSION_SECONDS), { append: true });
 }
 
-export function signOut(app: App, response: ResponseObject): void {
+export function clearSessionCookie(app: App, response: ResponseObject): void {
     response.header('set-cookie', cookie(app, 'session', '', 0), { append: true });
 }
 
 /** The CSRF token of a form: an HMAC of the secret of the session or visit. A fresh mask hides it from compression attacks (BREACH). */
 export function formToken(app: App, request: Request): string {
-    const secret = cookieOf(app, request, 'session') ?? cookieOf(app, request, 'visit') ?? beginVisit(request);
+    const secret = cookieOf(app, request, 'session') ?? cookieOf(app, request, 'visit') ?? createFormSecret(request);
     const mask = randomBytes(TAG_BYTES);
     return Buffer.concat([mask, xor(mask, tagOf(secret))]).toString('base64url');
 }
@@ -113,9 +113,9 @@ function xor(mask: Buffer, bytes: Buffer): Buffer {
     return Buffer.from(bytes.map((byte, index) => byte ^ (mask[index] ?? 0)));
 }
 
-function beginVisit(request: Request): string {
-    request.app.newVisit ??= newWebToken();
-    return request.app.newVisit;
+function createFormSecret(request: Request): string {
+    request.app.newFormSecret ??= newWebToken();
+    return request.app.newFormSecret;
 }
 
 type CookieName = 'session' | 'visit' | 'browser';
@@ -133,11 +133,11 @@ function cookie(app: App, name: CookieName, value: string, seconds: number): str
     return `${nameOf(app, name)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(app) ? '; Secure' : ''}`;
 }
 
-/** Finds who asks for an unknown path, for its page: hapi reads no cookies there. */
+/** Finds the signed-in user for the 404 page, where hapi does not parse cookies. */
 export async function recogniseVisitor(app: App, request: Request): Promise<void> {
     const state: object | null = request.state;
     if (state !== null) return;
-    // hapi's types name another result. The error for a malformed cookie has the other cookies too.
+    // hapi's types name another result. If a cookie is malformed, hapi's error contains the valid ones.
     const parsed: object = await request.server.states.parse(request.raw.req.headers.cookie ?? '').catch((error: object) => error);
     Object.assign(request, { state: 'states' in parsed ? parsed.states : {} });
     const user = await visitorOf(app, request).catch(() => undefined);

@@ -9,7 +9,7 @@ import { perApp } from '../admission/per-app.ts';
 import { type Bytes, sendBytes } from '../answers/etag.ts';
 import { packed } from '../answers/packed.ts';
 import { readTogether } from '../answers/read-together.ts';
-import { cookiesOf, formToken, keepVisit, signedInOf } from '../auth/session.ts';
+import { cookiesOf, formToken, setFormCookie, signedInOf } from '../auth/session.ts';
 import { assetUrl } from './assets.ts';
 import { isOperator } from './authorize.ts';
 import { formats } from './formats.ts';
@@ -33,7 +33,7 @@ export function show(app: App, request: Request, h: ResponseToolkit, shown: Show
     const html = withLarge(render(app, request, shown, { isPart, notice }), large);
     const response = toPage(app, packed(html, request, h), formsLeadTo).code(statusOf(shown));
     if (retryAfter !== undefined) response.header('retry-after', String(retryAfter));
-    keepVisit(app, request, response);
+    setFormCookie(app, request, response);
     if (notice !== undefined) response.header('set-cookie', noticeCookie('', 0), { append: true });
     return response;
 }

@@ -9,7 +9,16 @@ import { limitIdentity } from '../admission/client-address.ts';
 import { KeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { inClientTurn } from '../admission/streamed-parts.ts';
-import { browserTokenOf, isOwnForm, nameBrowser, requireOwnForm, signedInOf, signIn, signOut, whoIsSignedIn } from '../auth/session.ts';
+import {
+    browserTokenOf,
+    clearSessionCookie,
+    isOwnForm,
+    requireOwnForm,
+    setBrowserCookie,
+    setSessionCookie,
+    signedInOf,
+    whoIsSignedIn,
+} from '../auth/session.ts';
 import { readBytes } from '../bodies/read-body.ts';
 import { goneSignal } from '../call.ts';
 import { workOnPackage } from '../packages/work.ts';
@@ -64,7 +73,7 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                 }
                 if ('to' in answer) return go(app, h, answer);
                 const response = show(app, request, h, answer, page.isPart);
-                if (answer.browserToken !== undefined) nameBrowser(app, response, answer.browserToken);
+                if (answer.browserToken !== undefined) setBrowserCookie(app, response, answer.browserToken);
                 return response;
             },
         },
@@ -232,9 +241,9 @@ function formsFull(where: 'key' | 'room' | 'time'): Refusal {
 function go(app: App, h: ResponseToolkit, sent: Sent): ResponseObject {
     const response = h.redirect(sent.to).code(303).header('cache-control', 'no-store').header('referrer-policy', 'same-origin');
     if (sent.notice !== undefined) response.header('set-cookie', noticeCookie(sent.notice), { append: true });
-    if (sent.signIn !== undefined) signIn(app, response, sent.signIn);
-    if (sent.browserToken !== undefined) nameBrowser(app, response, sent.browserToken);
-    if (sent.signOut === true) signOut(app, response);
+    if (sent.signIn !== undefined) setSessionCookie(app, response, sent.signIn);
+    if (sent.browserToken !== undefined) setBrowserCookie(app, response, sent.browserToken);
+    if (sent.signOut === true) clearSessionCookie(app, response);
     return response;
 }
 
