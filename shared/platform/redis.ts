@@ -1,6 +1,6 @@
 import { type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
 import { type ConnectionLog, watchConnection } from './connection-log.ts';
-import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
+import { isSentinelUrl, parseSentinelUrl } from './sentinel-url.ts';
 
 /**
  * A short, fixed delay between reconnects, in milliseconds, also while Redis loads its file. With the default back-off, the first job after

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type OAuthClients, readOAuthClients } from '../domain/connections/oauth-clients.ts';
 import type { EmbeddingsSettings } from './embedder.ts';
-import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
+import { isSentinelUrl, parseSentinelUrl } from './sentinel-url.ts';
 import type { SettingsReader } from './settings-reader.ts';
 
 /** The four STRIPE settings, and the address of a test server. */

@@ -14,8 +14,8 @@ interface SentinelUrl {
 }
 
 const SENTINEL_PORT = 26_379;
-const WHOLE = /^(rediss?)\+sentinel:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\/(\d{1,4}))?\/?(?:\?([^#]*))?$/i;
-const SENTINEL = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9]([a-z0-9._-]*[a-z0-9])?))(?::(\d{1,5}))?$/i;
+const SENTINEL_URL = /^(rediss?)\+sentinel:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\/(\d{1,4}))?\/?(?:\?([^#]*))?$/i;
+const SENTINEL_HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9]([a-z0-9._-]*[a-z0-9])?))(?::(\d{1,5}))?$/i;
 const OPTIONS = ['sentinel_username', 'sentinel_password'];
 
 export function isSentinelUrl(url: string): boolean {
@@ -24,7 +24,7 @@ export function isSentinelUrl(url: string): boolean {
 
 /** Parses a URL with several hosts, which `URL` rejects; undefined if it is not such a URL. */
 export function parseSentinelUrl(url: string): SentinelUrl | undefined {
-    const [, scheme = '', user, hosts = '', name = '', db, query = ''] = WHOLE.exec(url) ?? [];
+    const [, scheme = '', user, hosts = '', name = '', db, query = ''] = SENTINEL_URL.exec(url) ?? [];
     const sentinels = hosts.split(',').map(parseSentinel);
     const options = new URLSearchParams(query);
     if (sentinels.includes(undefined) || [...options.keys()].some((option) => !OPTIONS.includes(option))) return undefined;
@@ -33,8 +33,8 @@ export function parseSentinelUrl(url: string): SentinelUrl | undefined {
         return {
             sentinels: sentinels.filter((sentinel) => sentinel !== undefined),
             name: decodeURIComponent(name),
-            username: tryDecode(username),
-            password: tryDecode(password.join(':')),
+            username: decodeIfSet(username),
+            password: decodeIfSet(password.join(':')),
             db: Number(db ?? 0),
             sentinelUsername: options.get('sentinel_username') ?? undefined,
             sentinelPassword: options.get('sentinel_password') ?? undefined,
@@ -47,13 +47,13 @@ export function parseSentinelUrl(url: string): SentinelUrl | undefined {
 }
 
 function parseSentinel(text: string): { host: string; port: number } | undefined {
-    const [whole, six, name, , digits] = SENTINEL.exec(text) ?? [];
+    const [whole, ipv6, name, , digits] = SENTINEL_HOST.exec(text) ?? [];
     const port = digits === undefined ? SENTINEL_PORT : Number(digits);
-    const host = six ?? name ?? '';
-    if (whole === undefined || port < 1 || port > 65_535 || (six !== undefined && !URL.canParse(`http://[${six}]`))) return undefined;
+    const host = ipv6 ?? name ?? '';
+    if (whole === undefined || port < 1 || port > 65_535 || (ipv6 !== undefined && !URL.canParse(`http://[${ipv6}]`))) return undefined;
     return { host, port };
 }
 
-function tryDecode(text: string | undefined): string | undefined {
+function decodeIfSet(text: string | undefined): string | undefined {
     return text === undefined || text === '' ? undefined : decodeURIComponent(text);
 }
