@@ -17,7 +17,7 @@ export async function mustFit(db: Db, { plan, accountId }: Caller, more = NONE):
     const open = await readOpen(db, accountId);
     const max = OPEN_BOUNDS[plan];
     if (open.items + more.items <= max.items && open.bytes + more.bytes <= max.bytes) return;
-    throw new Refusal('RATE_LIMITED', `The window open_items is full: ${inWords(max, 'open jobs')} an account on ${plan}.`, {
+    throw new Refusal('RATE_LIMITED', `The window open_items is full: an account on ${plan} may have ${inWords(max, 'open jobs')}.`, {
         retryAfter: OPEN_RETRY,
     });
 }
@@ -30,7 +30,7 @@ export async function mustFitToday(trx: Db, { plan, accountId }: Caller, ordered
     const today = await countOrdered(trx, accountId, ordered);
     const max = ORDER_BOUNDS[plan];
     if (today.items <= max.items && today.bytes <= max.bytes) return;
-    throw new Refusal('RATE_LIMITED', `The window ordered_items is full: ${inWords(max, 'new jobs')} a day of an account on ${plan}.`, {
+    throw new Refusal('RATE_LIMITED', `The window ordered_items is full: an account on ${plan} may create ${inWords(max, 'jobs')} a day.`, {
         retryAfter: today.secondsLeft,
     });
 }

@@ -209,8 +209,8 @@ for (const topology of ANY_TOPOLOGY) {
 
             const refused = await order(eve, { items: products(3) });
             expect(codeOf(refused)).to.equal('RATE_LIMITED');
-            expect((refused.body['error'] as { message: string }).message).to.include(
-                'ordered_items is full: 40,000 new jobs with 256 MiB',
+            expect((refused.body['error'] as { message: string }).message).to.equal(
+                'The window ordered_items is full: an account on free may create 40,000 jobs with 256 MiB of params a day.',
             );
             expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 86_400);
             // Refused orders store nothing and do not count.

@@ -1,4 +1,5 @@
 import type { Batch, ResumeRequest, RetryRequest } from '../../../shared/contracts/batch-fields.ts';
+import { checkConfirmed } from '../../../shared/domain/accounts/confirm-above.ts';
 import type { BatchRow } from '../../../shared/domain/jobs/batch-view.ts';
 import { findEndpoint } from '../../../shared/fetch/find-endpoint.ts';
 import { readerOf } from '../../../shared/fetch/present-job.ts';
@@ -9,7 +10,7 @@ import * as batches from '../../../shared/store/jobs/batches.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { Reply } from '../../call.ts';
 import { mustFit } from '../must-fit.ts';
-import { limitOpenBatches, requireConfirmation } from './create-batch.ts';
+import { limitOpenBatches } from './create-batch.ts';
 import { mustFindBatch, type OneBatch, viewOf } from './read-batches.ts';
 
 const PATIENCE_MS = 1000;
@@ -75,7 +76,7 @@ function checkAgain(
     { needs, greatestCost, maxCredits: before }: BatchRow,
     maxCredits = before,
 ): void {
-    if (needs === 'write') requireConfirmation(caller, Math.min(greatestCost, maxCredits ?? greatestCost));
+    if (needs === 'write') checkConfirmed(caller, Math.min(greatestCost, maxCredits ?? greatestCost));
 }
 
 /** Current unit prices of retried items. Items of an endpoint that can no longer be called fail when they start. */

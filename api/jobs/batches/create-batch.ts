@@ -1,5 +1,5 @@
 import type { BatchFields, BatchQuery, BatchRequest } from '../../../shared/contracts/batch-fields.ts';
-import { unconfirmed } from '../../../shared/domain/accounts/confirm-above.ts';
+import { checkConfirmed } from '../../../shared/domain/accounts/confirm-above.ts';
 import { batchView } from '../../../shared/domain/jobs/batch-view.ts';
 import { BATCH_EXPIRY, OPEN_BATCHES, OPEN_RETRY } from '../../../shared/domain/jobs/bounds.ts';
 import { etaSeconds } from '../../../shared/domain/jobs/eta.ts';
@@ -62,7 +62,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
             const data = { items: totals.items, credits: { max: maxCredits ?? totals.greatestCost }, eta_seconds: eta, warnings };
             return { status: 200, text: JSON.stringify({ success: true, data }), isKept: false };
         }
-        requireConfirmation(caller, Math.min(totals.costOfWrites, maxCredits ?? totals.costOfWrites));
+        checkConfirmed(caller, Math.min(totals.costOfWrites, maxCredits ?? totals.costOfWrites));
         const available = (await app.credits.balance(accountId))?.available ?? 0;
         if (available < totals.firstUnit) throw insufficientCredits(app, caller, totals.firstUnit, available);
         await drafts.end();
@@ -71,7 +71,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
         const order = async (trx: Db): Promise<Reply<never>> => {
             await addBatch(trx, batch);
             await drafts.store(trx);
-            // Check again, since other orders of the account may have been stored since.
+            // Other calls of this account may have used up the limits meanwhile.
             await mustFit(trx, caller);
             await mustFitToday(trx, caller, room.taken);
             await limitOpenBatches(trx, caller);
@@ -111,17 +111,11 @@ function newBatchOf(
 }
 
 /**
- * Checks that the key may order this cost without a person's confirmation.
- * @param credits the highest cost of the batch's writes
- * @throws Refusal FORBIDDEN
+ * Checks the number of open batches. Call it after jobs were stored: that locks the row of the account, so the count is exact.
+ * @throws Refusal RATE_LIMITED
  */
-export function requireConfirmation({ confirmAbove }: Caller, credits: number): void {
-    if (confirmAbove !== null && credits > confirmAbove) throw unconfirmed(confirmAbove, credits);
-}
-
-/** Checks the number of open batches. Counting the items already serializes the orders of an account. @throws Refusal RATE_LIMITED */
 export async function limitOpenBatches(trx: Db, { accountId }: Caller): Promise<void> {
     if ((await countOpenBatches(trx, accountId)) <= OPEN_BATCHES) return;
-    const message = `The window open_batches is full: ${OPEN_BATCHES} batches of one account that have not ended.`;
+    const message = `The window open_batches is full: this account already has ${OPEN_BATCHES} open batches. Wait until one ends.`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: OPEN_RETRY });
 }

@@ -8,6 +8,11 @@ export function unconfirmed(above: number, credits: number): Refusal {
     return new Refusal('FORBIDDEN', message, { details: [detail] });
 }
 
+/** Checks that writes of this price need no confirmation by a person. @throws Refusal FORBIDDEN with the detail CONFIRMATION_REQUIRED */
+export function checkConfirmed({ confirmAbove }: { confirmAbove: number | null }, credits: number): void {
+    if (confirmAbove !== null && credits > confirmAbove) throw unconfirmed(confirmAbove, credits);
+}
+
 /** The credits that a person has to confirm, if a missing confirmation is the reason for the refusal. */
 export function creditsToConfirm({
     details = [],
