@@ -32,8 +32,8 @@ export async function lookUpCatalog(call: OpenCall<{ domain: string }, { intent?
     const sessionId = newTimedId('ses', Date.now());
     app.lookUpSessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
     recordLookUp(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
-    const isOwners = policy?.writes === false && (await isPublishedForSite(app.db, { registrable, versionId: version.versionId }));
-    const look = { words, siteCredits, policy, isOwners, auth: loaded.auth, health, ...experience };
+    const isOfSite = policy?.writes === false && (await isPublishedForSite(app.db, { registrable, versionId: version.versionId }));
+    const context = { words, siteCredits, policy, isPublishedForSite: isOfSite, auth: loaded.auth, health, ...experience };
     const head = { success: true as const, domain: site, session_id: sessionId };
     const schema = {
         version: version.version,
@@ -46,11 +46,11 @@ export async function lookUpCatalog(call: OpenCall<{ domain: string }, { intent?
     };
     const { endpoints } = loaded;
     if (!(endpoints instanceof LazyEndpoints)) {
-        const { endpoints: offered, refused } = presentEndpoints(loaded.inOrder, look);
-        return { answer: { ...head, endpoints: offered, schema: { ...schema, ...refusedNote(refused) } } };
+        const { endpoints: offered, hidden } = presentEndpoints(loaded.inOrder, context);
+        return { answer: { ...head, endpoints: offered, schema: { ...schema, ...hiddenNote(hidden) } } };
     }
-    const { answer } = await workOnPackage('catalog', site, { endpoints: endpoints.toJson(), look });
-    const tail = JSON.stringify({ schema: { ...schema, ...refusedNote(answer.refused) } });
+    const { answer } = await workOnPackage('catalog', site, { endpoints: endpoints.toJson(), context });
+    const tail = JSON.stringify({ schema: { ...schema, ...hiddenNote(answer.hidden) } });
     return { text: `${JSON.stringify(head).slice(0, -1)},"endpoints":${answer.endpoints},${tail.slice(1)}`, isKept: false };
 }
 
@@ -58,8 +58,8 @@ function intentRefused(code: IntentFault, example: string): Refusal {
     return new Refusal(code, `${refusalEntry(code).meaning} For example: "${example}".`);
 }
 
-function refusedNote(refused: number): Pick<CatalogAnswer['schema'], 'refused_by_owner'> {
-    return refused === 0 ? {} : { refused_by_owner: refused };
+function hiddenNote(hidden: number): Pick<CatalogAnswer['schema'], 'refused_by_owner'> {
+    return hidden === 0 ? {} : { refused_by_owner: hidden };
 }
 
 /** Header bytes arrive as Latin-1. Non-ASCII text in them is UTF-8. */

@@ -6,7 +6,7 @@ import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
 import type { Values } from '../../shared/domain/types.ts';
 import { bindValues } from '../../shared/fetch/bind-values.ts';
-import { checkEffect, checkHours, checkUrl, isEffectBound } from '../../shared/fetch/check-rights.ts';
+import { checkEffect, checkHours, checkUrl, lacksAnEffect } from '../../shared/fetch/check-rights.ts';
 import { chooseConnection, DEFAULT } from '../../shared/fetch/choose-connection.ts';
 import { SETTLED_GRACE_MS } from '../../shared/fetch/deadlines.ts';
 import { type Found, findEndpoint } from '../../shared/fetch/find-endpoint.ts';
@@ -45,7 +45,7 @@ async function whose({ app, body, caller }: FetchCall): Promise<string | undefin
 async function checkReplay({ app, body, caller }: FetchCall): Promise<void> {
     const { isBlocked, policy } = await app.latest.find(readSite(body.site, '/site'));
     if (isBlocked) throw siteBlocked();
-    const isBound = isEffectBound(caller);
+    const isBound = lacksAnEffect(caller);
     const found = await findEndpoint(app, body);
     if (found.ok) {
         await chooseConnection(app, caller, found, body);

@@ -11,29 +11,29 @@ import type * as usage from '../../shared/store/usage/traffic.ts';
 import { presentHealth } from '../answers/present-health.ts';
 
 /** The words of a search, and facts about the site that are needed in addition to its endpoints. */
-export interface Look {
+export interface CatalogContext {
     /** The words of the search, from `soughtWords`. */
     words: readonly string[];
     siteCredits: number;
     policy: StrictestPolicy | null;
-    /** Whether a workspace that proved the domain published the version. */
-    isOwners: boolean;
+    /** Whether a workspace that speaks for the site published the version. */
+    isPublishedForSite: boolean;
     auth: readonly PackageAuth[];
     health: usage.EndpointHealth;
     outcomes: Experience['outcomes'];
     verdicts: Experience['verdicts'];
 }
 
-/** All endpoints as the catalog shows them, best matches first. `refused` is the number of endpoints that the owner's policy hides. */
+/** All endpoints as the catalog shows them, best matches first. `hidden` is the number of endpoints that the owner's policy hides. */
 export function presentEndpoints(
     inOrder: readonly Endpoint[],
-    { words, siteCredits, policy, isOwners, auth, health, outcomes, verdicts }: Look,
-): { endpoints: CatalogEndpoint[]; refused: number } {
-    const offered = policy === null ? inOrder : inOrder.filter((endpoint) => !refusesEndpoint(policy, endpoint, isOwners));
+    { words, siteCredits, policy, isPublishedForSite, auth, health, outcomes, verdicts }: CatalogContext,
+): { endpoints: CatalogEndpoint[]; hidden: number } {
+    const offered = policy === null ? inOrder : inOrder.filter((endpoint) => !refusesEndpoint(policy, endpoint, isPublishedForSite));
     const ranked = rankEndpoints(offered, words, { outcomes, verdicts, successRates: ratesOf(health) });
     return {
         endpoints: ranked.map((endpoint) => presentEndpoint(endpoint, { auth, siteCredits, traffic: health.get(endpoint.name) })),
-        refused: inOrder.length - offered.length,
+        hidden: inOrder.length - offered.length,
     };
 }
 
@@ -75,8 +75,8 @@ function presentBilling({ unit, results, maxResults }: Endpoint['billing']): Cat
 }
 
 /**
- * Writes the endpoints as JSON. To stay within `max` bytes, leaves out the result schemas and examples of the last endpoints. May be
- * longer, since everything that a call needs is kept.
+ * Writes the endpoints as JSON. To stay within `max` bytes, leaves out the result schemas and examples of the last endpoints. Never drops
+ * what a call needs, so the result can exceed `max`.
  */
 export function writeEndpoints(endpoints: readonly CatalogEndpoint[], max: number): string {
     const bare = endpoints.map(({ returns, ...endpoint }) =>
@@ -87,6 +87,7 @@ export function writeEndpoints(endpoints: readonly CatalogEndpoint[], max: numbe
         const whole = JSON.stringify(endpoints[place]);
         const more = Buffer.byteLength(whole) - Buffer.byteLength(text);
         if (length + more > max) {
+            // All later endpoints stay bare.
             length = Number.POSITIVE_INFINITY;
             return text;
         }
@@ -104,7 +105,7 @@ function ratesOf(health: usage.EndpointHealth): Experience['successRates'] {
 
 function presentEndpoint(
     endpoint: Endpoint,
-    { auth, siteCredits, traffic }: Pick<Look, 'auth' | 'siteCredits'> & { traffic: usage.TrafficHealth | undefined },
+    { auth, siteCredits, traffic }: Pick<CatalogContext, 'auth' | 'siteCredits'> & { traffic: usage.TrafficHealth | undefined },
 ): CatalogEndpoint {
     return {
         name: endpoint.name,

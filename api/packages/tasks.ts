@@ -21,13 +21,13 @@ import type { EndpointHealth } from '../../shared/store/usage/traffic.ts';
 import { type FormRead, readForm } from '../bodies/form.ts';
 import { type Comparison, compareVersions } from './compare-versions.ts';
 import { type CsvItems, type CsvOrder, itemsOfCsv } from './csv-items.ts';
-import { type Look, presentEndpoints, writeEndpoints } from './present-endpoints.ts';
+import { type CatalogContext, presentEndpoints, writeEndpoints } from './present-endpoints.ts';
 
 /** The tasks of the package threads, by name. Their duration grows with the size of the package. */
 export interface PackageTasks {
     check: { task: { bytes: Uint8Array; allowed: readonly EgressAllowEntry[] }; answer: CheckedPackage };
-    compare: { task: { before: string | undefined; after: string }; answer: PackageChange };
-    show: { task: { before: string; after: string }; answer: Comparison };
+    diffForPublish: { task: { before: string | undefined; after: string }; answer: PackageChange };
+    diffForPage: { task: { before: string; after: string }; answer: Comparison };
     openapi: { task: { text: string; version: Parameters<typeof exportOpenApi>[1] }; answer: string };
     tools: { task: { text: string }; answer: string };
     siteTools: { task: { text: string; site: string; version: number; choice: ToolChoice; health: EndpointHealth }; answer: SiteTool[] };
@@ -36,10 +36,10 @@ export interface PackageTasks {
     typescript: { task: { text: string; version: Parameters<typeof exportTypeScript>[1] }; answer: string };
     python: { task: { text: string; version: Parameters<typeof exportPython>[1] }; answer: string };
     form: { task: { bytes: Uint8Array }; answer: FormRead };
-    source: { task: { text: string; isStored: boolean }; answer: Uint8Array };
+    escapeSource: { task: { text: string; isStored: boolean }; answer: Uint8Array };
     rows: { task: CsvOrder & { maxRows: number }; answer: CsvItems };
-    mistake: { task: { text: string }; answer: string };
-    catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; refused: number } };
+    jsonErrorPosition: { task: { text: string }; answer: string };
+    catalog: { task: { endpoints: string; context: CatalogContext }; answer: { endpoints: string; hidden: number } };
 }
 
 export type PackageTask = { [Name in keyof PackageTasks]: { name: Name } & PackageTasks[Name]['task'] }[keyof PackageTasks];
@@ -53,9 +53,9 @@ export function doPackageTask(task: PackageTask): unknown {
     switch (task.name) {
         case 'check':
             return check(task);
-        case 'compare':
+        case 'diffForPublish':
             return comparePackages(task.before === undefined ? undefined : parse(task.before), parse(task.after));
-        case 'show':
+        case 'diffForPage':
             return compareVersions(parse(task.before), parse(task.after));
         case 'openapi':
             return JSON.stringify(exportOpenApi(parse(task.text), task.version));
@@ -73,25 +73,25 @@ export function doPackageTask(task: PackageTask): unknown {
             return JSON.stringify({ success: true, data: exportPython(parse(task.text), task.version) });
         case 'form':
             return readForm(task.bytes);
-        case 'source':
+        case 'escapeSource':
             return Buffer.from(escapeHtml(task.isStored ? JSON.stringify(parse(task.text), undefined, 2) : task.text));
         case 'rows':
             return itemsOfCsv(task, task.maxRows);
-        case 'mistake':
-            return placeOfMistake(task.text);
+        case 'jsonErrorPosition':
+            return jsonErrorPosition(task.text);
         case 'catalog':
-            return rank(task);
+            return catalogEndpoints(task);
     }
 }
 
 /** Maximum number of bytes of a catalog answer. Above this, its last endpoints are shown without result schemas and examples. */
-const MAX_OF_CATALOG = 1024 * 1024;
+const MAX_CATALOG_BYTES = 1024 * 1024;
 
-/** The catalog's view of a package: endpoints, best matches first. */
-function rank({ endpoints: text, look }: PackageTasks['catalog']['task']): PackageTasks['catalog']['answer'] {
+/** The endpoints of a package as JSON for the catalog, best matches first. */
+function catalogEndpoints({ endpoints: text, context }: PackageTasks['catalog']['task']): PackageTasks['catalog']['answer'] {
     const endpoints = JSON.parse(text) as PackageEndpoint[];
-    const { endpoints: offered, refused } = presentEndpoints(endpoints.map(readEndpoint), look);
-    return { endpoints: writeEndpoints(offered, MAX_OF_CATALOG), refused };
+    const { endpoints: offered, hidden } = presentEndpoints(endpoints.map(readEndpoint), context);
+    return { endpoints: writeEndpoints(offered, MAX_CATALOG_BYTES), hidden };
 }
 
 function offerTools({ text, choice, health, ...site }: PackageTasks['siteTools']['task']): SiteTool[] {
@@ -123,8 +123,8 @@ function escapeHtml(text: string): string {
     return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
 
-/** The position of the error in the JSON. The parser's own message would repeat the text. */
-function placeOfMistake(text: string): string {
+/** The position of the error in the JSON, as words. The parser's own message would repeat the text. */
+function jsonErrorPosition(text: string): string {
     try {
         JSON.parse(text);
         return '';

@@ -7,8 +7,8 @@ const file = new URL('./thread.ts', import.meta.url);
 const threads = { publishing: createSideThread(file), reading: createSideThread(file) };
 const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     check: 'publishing',
-    compare: 'publishing',
-    show: 'reading',
+    diffForPublish: 'publishing',
+    diffForPage: 'reading',
     openapi: 'reading',
     tools: 'reading',
     siteTools: 'reading',
@@ -17,9 +17,9 @@ const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     typescript: 'reading',
     python: 'reading',
     form: 'reading',
-    source: 'reading',
+    escapeSource: 'reading',
     rows: 'reading',
-    mistake: 'reading',
+    jsonErrorPosition: 'reading',
     catalog: 'reading',
 };
 

@@ -50,13 +50,13 @@ export async function checkInTurn(call: PackageCall, bytes: Buffer): Promise<Che
  */
 export function compareInTurn(
     call: PackageCall,
-    task: PackageTasks['compare']['task'],
+    task: PackageTasks['diffForPublish']['task'],
     { isUrgent }: { isUrgent: boolean },
-): Promise<PackageTasks['compare']['answer']> {
-    return workInTurn(call, 'compare', task, { isUrgent });
+): Promise<PackageTasks['diffForPublish']['answer']> {
+    return workInTurn(call, 'diffForPublish', task, { isUrgent });
 }
 
-async function workInTurn<Name extends 'check' | 'compare'>(
+async function workInTurn<Name extends 'check' | 'diffForPublish'>(
     { app, caller, clientAddress, gone }: PackageCall,
     name: Name,
     task: PackageTasks[Name]['task'],

@@ -1,30 +1,36 @@
 import type { App } from '../app.ts';
 import { unconfirmed } from '../domain/accounts/confirm-above.ts';
 import { missingScope } from '../domain/accounts/scopes.ts';
-import { isDoubtful, isPathBlocked, mayChangeSite, type StrictestPolicy, secondsUntilAllOpen } from '../domain/site/site-policy.ts';
+import {
+    isPathBlocked,
+    mayChangeSite,
+    readsByUnsafeMethod,
+    type StrictestPolicy,
+    secondsUntilAllOpen,
+} from '../domain/site/site-policy.ts';
 import type { Effect, Endpoint } from '../domain/types.ts';
 import { Refusal } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import { isPublishedForSite, isTrustedRead, type VersionOfDomain } from '../store/registry/ownership.ts';
 
-/**
- * Checks the effect of an endpoint against the scopes of a key. If the author declares a POST a read, the owner of the site and the
- * verification decide too.
- * @throws Refusal FORBIDDEN
- */
+/** Checks the effect of an endpoint, as `trustedEffect` finds it, against the scopes of a key. @throws Refusal FORBIDDEN */
 export async function checkEffect(app: App, caller: Caller, found: VersionOfDomain & { endpoint: Endpoint }): Promise<void> {
-    if (!isEffectBound(caller)) return;
+    if (!lacksAnEffect(caller)) return;
     const { effect, method } = found.endpoint;
-    const believed = await trustedEffect(app, found);
-    if (caller.scopes.listed.effects.includes(believed)) return;
-    if (effect === believed) throw missingScope({ part: 'effects', needs: believed });
-    throw missingScope({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
+    const effective = await trustedEffect(app, found);
+    if (caller.scopes.listed.effects.includes(effective)) return;
+    if (effect === effective) throw missingScope({ part: 'effects', needs: effective });
+    const why = `The package calls this ${method} a read, but neither the site's owner nor a verification run confirms it.`;
+    throw missingScope({ part: 'effects', needs: 'write' }, why);
 }
 
-/** The effect of an endpoint. A POST counts as a write unless a trusted party declared it a read. */
+/**
+ * The effect of an endpoint. A POST that is declared a read counts as one only if a workspace speaks for the site, or a verification run
+ * called it in this version.
+ */
 export async function trustedEffect(app: App, found: VersionOfDomain & { endpoint: Endpoint }): Promise<Effect> {
     const { endpoint } = found;
-    return isDoubtful(endpoint) && !(await isTrustedRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
+    return readsByUnsafeMethod(endpoint) && !(await isTrustedRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
 }
 
 /**
@@ -42,16 +48,17 @@ export async function checkPrice(
 }
 
 /** Whether the scopes of the key exclude at least one effect. */
-export function isEffectBound({ scopes: { listed } }: Caller): boolean {
+export function lacksAnEffect({ scopes: { listed } }: Caller): boolean {
     return listed.effects.length < 2;
 }
 
 /** Checks a call against the policies of the site's owner and the operator, except their hours. @throws Refusal SITE_BLOCKED */
 export async function checkPolicy(app: App, policy: StrictestPolicy | null, endpoint: Endpoint, version: VersionOfDomain): Promise<void> {
     if (policy === null) return;
-    // The publisher matters only for a POST that its author declares a read.
-    const isRefused = !policy.writes && mayChangeSite(endpoint, isDoubtful(endpoint) && (await isPublishedForSite(app.db, version)));
-    if (isRefused) throw new Refusal('SITE_BLOCKED', "The site's owner or an operator allows no calls that may change it.");
+    // The publisher matters only for a POST that its package declares a read.
+    const isRefused =
+        !policy.writes && mayChangeSite(endpoint, readsByUnsafeMethod(endpoint) && (await isPublishedForSite(app.db, version)));
+    if (isRefused) throw new Refusal('SITE_BLOCKED', "The site's owner or an operator allows only reads, and this call may write.");
 }
 
 /** @throws Refusal SITE_UNAVAILABLE outside of the hours of the policy, with the time until they begin */
@@ -66,5 +73,5 @@ export function checkHours({ clock }: App, policy: StrictestPolicy | null): void
 /** @throws Refusal SITE_BLOCKED if the policy blocks the path of the call's URL */
 export function checkUrl(policy: StrictestPolicy | null, url: () => string): void {
     if (policy === null || policy.blocked_paths.length === 0 || !isPathBlocked(policy.blocked_paths, url())) return;
-    throw new Refusal('SITE_BLOCKED', "The site's owner or an operator does not allow calls of this path.");
+    throw new Refusal('SITE_BLOCKED', "The site's owner or an operator does not allow calls to this path.");
 }

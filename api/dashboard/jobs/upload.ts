@@ -139,7 +139,7 @@ interface FormParts {
 async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...more }: FormParts): Promise<Shown> {
     const { fields, me } = visit;
     const text = (fields.get('csv') ?? '').toWellFormed().slice(0, CSV_CHARACTERS);
-    const source = text === '' ? undefined : (await workOnPackage('source', me.userId, { text, isStored: false })).answer;
+    const source = text === '' ? undefined : (await workOnPackage('escapeSource', me.userId, { text, isStored: false })).answer;
     const isWrong = more.problem !== undefined || Object.keys(problems).length > 0;
     const params = endpoint?.params ?? [];
     const choices = [

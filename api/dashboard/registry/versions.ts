@@ -85,7 +85,7 @@ function compareOnce(app: App, client: string, before: VersionRef, after: Versio
 async function compareNow({ browse }: App, client: string, before: VersionRef, after: VersionRef): Promise<Comparison> {
     const [old, now] = [await readPackageText(browse, before.versionId), await readPackageText(browse, after.versionId)];
     if (old === undefined || now === undefined) throw new Error('a version without its package');
-    return (await workOnPackage('show', client, { before: old, after: now })).answer;
+    return (await workOnPackage('diffForPage', client, { before: old, after: now })).answer;
 }
 
 function charactersOf({ parts }: Comparison): number {

@@ -90,7 +90,7 @@ async function refusalOf(
     { code, message, details }: ErrorBody,
 ): Promise<{ problem: string; details?: ErrorBody['details'] }> {
     if (code === 'INVALID_JSON') {
-        const { answer: place } = await workOnPackage('mistake', me.userId, { text });
+        const { answer: place } = await workOnPackage('jsonErrorPosition', me.userId, { text });
         return { problem: `This is not valid JSON${place}.` };
     }
     return details === undefined || details.length === 0 ? { problem: message } : { problem: 'Fix these, then check again.', details };
@@ -103,7 +103,7 @@ async function form(
     more: { problem?: string; details?: ErrorBody['details']; report?: PublishAnswer; follows?: string | undefined; isExample?: true },
     { isStored = false } = {},
 ): Promise<Shown> {
-    const source = text === '' ? undefined : (await workOnPackage('source', me.userId, { text, isStored })).answer;
+    const source = text === '' ? undefined : (await workOnPackage('escapeSource', me.userId, { text, isStored })).answer;
     return {
         view: 'schemas/new',
         title: 'Publish a schema',

@@ -58,16 +58,16 @@ export function strictest(policies: readonly (SitePolicy | null)[]): StrictestPo
 /**
  * Whether an endpoint may change its site, from the view of the site's owner. Anybody may have written the package, and a harmless example
  * passes a verification. So a POST is trusted to be a read only if its publisher speaks for the site.
- * @param isOwners whether a workspace that speaks for the site published the version
+ * @param isPublishedForSite whether a workspace that speaks for the site published the version
  */
-export function mayChangeSite(endpoint: Pick<Endpoint, 'effect' | 'method'>, isOwners: boolean): boolean {
-    return endpoint.effect === 'write' || (!isOwners && isDoubtful(endpoint));
+export function mayChangeSite(endpoint: Pick<Endpoint, 'effect' | 'method'>, isPublishedForSite: boolean): boolean {
+    return endpoint.effect === 'write' || (!isPublishedForSite && readsByUnsafeMethod(endpoint));
 }
 
 /** Whether every call of an endpoint is refused, whatever its params. Allowed hours do not matter: they only delay calls. */
-export function refusesEndpoint(policy: Omit<SitePolicy, 'hours'>, endpoint: Endpoint, isOwners: boolean): boolean {
+export function refusesEndpoint(policy: Omit<SitePolicy, 'hours'>, endpoint: Endpoint, isPublishedForSite: boolean): boolean {
     const { url, prepare } = endpoint;
-    return refusesCalls(policy, endpoint, [url, ...(prepare ?? []).map((step) => step.url)], isOwners);
+    return refusesCalls(policy, endpoint, [url, ...(prepare ?? []).map((step) => step.url)], isPublishedForSite);
 }
 
 /** Like `refusesEndpoint`, by these facts alone. @param urls all URLs that it calls, at least up to the first placeholder */
@@ -75,9 +75,9 @@ export function refusesCalls(
     policy: Omit<SitePolicy, 'hours'>,
     endpoint: Pick<Endpoint, 'effect' | 'method'>,
     urls: readonly string[],
-    isOwners: boolean,
+    isPublishedForSite: boolean,
 ): boolean {
-    if (policy.blocked || (!policy.writes && mayChangeSite(endpoint, isOwners))) return true;
+    if (policy.blocked || (!policy.writes && mayChangeSite(endpoint, isPublishedForSite))) return true;
     return urls.some((template) => isTemplateBlocked(policy.blocked_paths, template));
 }
 
@@ -148,7 +148,7 @@ export function timezoneOf(name: string): string | undefined {
     }
 }
 
-/** Whether an endpoint declares to be a read although its method usually writes. */
-export function isDoubtful({ effect, method }: Pick<Endpoint, 'effect' | 'method'>): boolean {
+/** Whether the package declares an endpoint a read although its method usually writes, such as POST. */
+export function readsByUnsafeMethod({ effect, method }: Pick<Endpoint, 'effect' | 'method'>): boolean {
     return effect === 'read' && !isSafeMethod(method);
 }
