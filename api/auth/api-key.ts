@@ -52,7 +52,7 @@ export const apiKey: AppPlugin = {
             async (request, h) => {
                 const { contract } = request.route.settings.app ?? {};
                 if (contract !== undefined && callerOf(request) !== undefined) {
-                    const caller = await freshCaller(app, request);
+                    const caller = await callerAfterBody(app, request);
                     try {
                         checkTarget(contract, caller, { params: request.params, body: request.payload });
                     } catch (refusal) {
@@ -71,7 +71,7 @@ export const apiKey: AppPlugin = {
 const FRESH_MS = 1000;
 
 /** Looks the caller up again after a body that took long to arrive. @throws Refusal as for a new request */
-async function freshCaller(app: App, request: Request): Promise<Caller> {
+async function callerAfterBody(app: App, request: Request): Promise<Caller> {
     const isFresh = performance.now() - request.app.startedAt < FRESH_MS;
     if (isFresh || request.auth.isInjected) return callerOf(request) as Caller;
     const caller = await findCaller(app, request);
@@ -84,14 +84,17 @@ async function freshCaller(app: App, request: Request): Promise<Caller> {
 
 /** @param needs what needs a key, for example `This route needs an API key` */
 export function keyRequired(app: App, needs: string): Refusal {
-    return new Refusal('API_KEY_REQUIRED', `${needs}: Authorization: Bearer <API_KEY>. Sign up for one at ${app.publicUrl()}/signup.`);
+    return new Refusal(
+        'API_KEY_REQUIRED',
+        `${needs}. Send Authorization: Bearer <API_KEY>. Sign up for a key at ${app.publicUrl()}/signup.`,
+    );
 }
 
 /** Undefined if the key is unknown. @throws Refusal INVALID_API_KEY if the header appears twice */
 async function findCaller(app: App, request: Request): Promise<Caller | undefined> {
     const { req } = request.raw;
     // Node keeps the first of two Authorization headers. A proxy may have checked the other one.
-    if (headerCopies(req, 'authorization') > 1) throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
+    if (headerCopies(req, 'authorization') > 1) throw new Refusal('INVALID_API_KEY', 'Send the Authorization header once.');
     const key = bearerKey(req.headers.authorization ?? '');
     // A mistyped key fails its checksum and costs no database query.
     const caller = key === undefined || !isWellFormedKey(key) ? undefined : await app.keys.find(keyHash(key));
@@ -122,7 +125,10 @@ function checkResource(app: App, request: Request, { resource }: Caller): Refusa
     if (resource === null || request.isInjected) return undefined;
     const asked = request.route.settings.app?.resource?.(request);
     if (asked !== undefined && (resource === asked || resource === EVERY_TOOL)) return undefined;
-    return new Refusal('INVALID_API_KEY', `This access token opens ${app.publicUrl()}${resource} alone. Elsewhere an API key is needed.`);
+    return new Refusal(
+        'INVALID_API_KEY',
+        `This access token is valid only for ${app.publicUrl()}${resource}. Use an API key for other routes.`,
+    );
 }
 
 /** If mail is configured, refuses routes that an account with an unconfirmed address may not use. */
@@ -131,12 +137,13 @@ function refuseUnverified({ config }: App, contract: AnyContract, caller: Caller
     return isNeeded && !caller.emailVerified ? new Refusal('EMAIL_NOT_VERIFIED') : undefined;
 }
 
-/** The caller of a call that has waited, as it is now. @throws Refusal as for a new call */
+/** Looks the caller up again after the call has waited. @throws Refusal as for a new call */
 export async function checkKeyAgain({
     app,
     caller,
     request,
 }: Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'request'>): Promise<Caller> {
+    // Pages call without a key.
     const isPage = caller.keyId === '';
     const now = isPage ? await request.app.visitorAgain?.() : await findCallerById(app.db, caller.keyId);
     if (now === undefined) throw isPage ? new Refusal('FORBIDDEN', LEFT) : new Refusal('INVALID_API_KEY');

@@ -1,6 +1,6 @@
 import type { ServerMetadata } from 'openid-client';
 import type { AuthorizeAnswer, AuthorizeOrder } from '../../shared/contracts/oauth.ts';
-import { originsOf, strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
+import { originMismatch, originsOf } from '../../shared/domain/connections/oauth-clients.ts';
 import { unknownScopes } from '../../shared/domain/connections/secret.ts';
 import { type AuthOffer, type AuthTerms, flowsOf } from '../../shared/domain/package/auth.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
@@ -27,8 +27,8 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
         const message = `There is no OAuth client for this site: set one with PUT /v1/oauth-clients/${site}.`;
         throw invalidField('/site', message);
     }
-    const stray = strayProblem(client, site, entry);
-    if (stray !== undefined) throw invalidField('/site', stray);
+    const mismatch = originMismatch(client, site, entry);
+    if (mismatch !== undefined) throw invalidField('/site', mismatch);
     const { clientId } = client;
     const redirectUrl = body.redirect_url ?? null;
     if (redirectUrl !== null && !(await redirectUrls(app.db, workspaceId)).includes(redirectUrl)) {
@@ -50,7 +50,7 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
     const flow = { workspaceId, userId, connectionId, site, entry, hosts: [...terms.hosts], scopes, clientId, redirectUrl, sealed };
     const expiresAt = await addFlow(app.db, { ...flow, stateHash: hashOfState(state) });
     if (expiresAt === undefined) {
-        const message = `You have begun ${MAX_FLOWS} consents that are open; each ends after ten minutes.`;
+        const message = `You already have ${MAX_FLOWS} pending authorizations. Each expires after ten minutes.`;
         throw new Refusal('RATE_LIMITED', message, { retryAfter: 600 });
     }
     const challenge =
@@ -77,7 +77,8 @@ function consentTerms(offer: AuthOffer, id: string | undefined): AuthTerms {
         const terms = chooseTerms(id === undefined ? { ...offer, auth } : offer, id);
         if (auth.includes(terms.entry)) return terms;
     }
-    const message = 'The schema of this site has no consent for this: keep a credential with POST /v1/connections.';
+    const message =
+        "This site's schema has no OAuth entry with the authorization code flow. Store a credential with POST /v1/connections instead.";
     throw invalidField(id === undefined ? '/site' : '/auth_id', message);
 }
 

@@ -4,7 +4,7 @@ import { createConnector } from '../../workers/egress.ts';
 import { loopbackRules, openRawSite } from '../support/sites.ts';
 
 describe('a request to a token endpoint', () => {
-    it('fails at once if the endpoint switches to another protocol', async () => {
+    it('rejects an HTTP upgrade', async () => {
         const site = await openRawSite((socket) =>
             socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'),
         );

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CustomFetch } from 'openid-client';
 import type { App } from '../../shared/app.ts';
-import { strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
+import { originMismatch } from '../../shared/domain/connections/oauth-clients.ts';
 import type { Grant } from '../../shared/domain/connections/secret.ts';
 import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
@@ -105,8 +105,8 @@ async function ask(app: App, fetch: CustomFetch, { entry, ...place }: Place, gra
     if (grant.flow === 'client_credentials') return openTokenServer(entry, grant, fetch).askAsClient(grant.scopes);
     const client = await persistently(() => findClient(app, place, grant.clientId));
     if (grant.refreshToken === undefined || client === undefined) return undefined;
-    const stray = strayProblem(client, place.site, entry);
-    if (stray !== undefined) throw new UpstreamFault('CONNECTION_REQUIRED', stray);
+    const mismatch = originMismatch(client, place.site, entry);
+    if (mismatch !== undefined) throw new UpstreamFault('CONNECTION_REQUIRED', mismatch);
     return openTokenServer(entry, client, fetch).refresh(grant.refreshToken);
 }
 

@@ -29,15 +29,15 @@ export function createGuardedFetch(
     { timeoutMs, answerBytes }: FetchBounds = TOKEN_BOUNDS,
 ): CustomFetch & { close(): void } {
     const agents = createAgents(connector);
-    const send: CustomFetch = async (text, { method, headers, body }) => {
-        const url = new URL(text);
-        if (!mayCarrySecrets(url, rules)) throw new Error('tokens are requested only over https');
+    const send: CustomFetch = async (href, { method, headers, body }) => {
+        const url = new URL(href);
+        if (!mayCarrySecrets(url, rules)) throw new Error('this request needs https');
         const time = openCallTime(Date.now() + timeoutMs);
         try {
             const sent = body === undefined || body === null ? '' : String(body);
             const all = { ...headers, host: url.host, 'user-agent': userAgent(), 'accept-encoding': 'identity' };
             const response = await request(agents.of(url.href), url, { method, headers: all, body: sent }, time);
-            return new Response(await textOf(response, answerBytes), {
+            return new Response(await readWithoutIdToken(response, answerBytes), {
                 status: response.statusCode ?? 502,
                 headers: { 'content-type': response.headers['content-type'] ?? '' },
             });
@@ -62,14 +62,14 @@ function request(
     });
 }
 
-async function textOf(response: IncomingMessage, answerBytes: number): Promise<string> {
+async function readWithoutIdToken(response: IncomingMessage, answerBytes: number): Promise<string> {
     const bytes = await readBounded(response, answerBytes);
     if (bytes === undefined) throw new Error('the answer is too large');
-    return withoutIdentity(bytes.toString('utf8'));
+    return removeIdToken(bytes.toString('utf8'));
 }
 
 /** Removes the id token: we request access and not identity, and verifying the token would need the issuer's keys. */
-function withoutIdentity(text: string): string {
+function removeIdToken(text: string): string {
     if (!text.includes('"id_token"')) return text;
     const { id_token: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
     return JSON.stringify(rest);

@@ -17,7 +17,7 @@ export function originsOf(auth: readonly PackageAuth[]): string[] {
 }
 
 /** Why the secret of a client may not be sent to the URLs of an entry, and what to change; undefined if it may. */
-export function strayProblem({ origins }: OAuthClient, site: string, entry: PackageAuth): string | undefined {
+export function originMismatch({ origins }: OAuthClient, site: string, entry: PackageAuth): string | undefined {
     if (origins === undefined) return undefined;
     const stray = originsOf([entry]).filter((origin) => !origins.includes(origin));
     if (stray.length === 0) return undefined;
