@@ -53,7 +53,7 @@ export function addMonitorCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../monitors/history.ts')).listChanges));
     monitor
         .command('runs')
-        .description('list its runs, the newest first')
+        .description('list its runs, newest first')
         .argument('<monitor>', 'mon_…')
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
         .action(run(async () => (await import('../monitors/history.ts')).listRuns));
@@ -63,11 +63,11 @@ function addScheduleOptions(command: Command): Command {
     return command
         .option('--name <text>', 'name of the monitor')
         .option('--every <time>', 'how often: 15m, 1h, 1d')
-        .option('--cron <fields>', 'or at which times: five fields, such as "0 8 * * 1-5"')
+        .option('--cron <fields>', 'instead of --every: five cron fields, such as "0 8 * * 1-5"')
         .option('--timezone <name>', 'timezone of --cron; UTC by default')
         .option('--watch <jmespath>', 'the watched part of the data; all by default')
-        .option('--identity <jmespath>', 'the id of an item, by which the items of lists are matched')
+        .option('--identity <jmespath>', "JMESPath of an item's id; matches list items between runs")
         .addOption(new Option('--when <which>', 'report changes or every run').choices(['changed', 'always']))
-        .option('--tell-if <jmespath>', 'report if this expression over {before, after, diff} is true')
+        .option('--tell-if <jmespath>', 'report if this expression over {before, after, diff} is true; instead of --when')
         .option('--max-credits-per-day <n>', 'maximum number of credits that the runs of a day may cost', wholeNumber(1, 1_000_000_000));
 }

@@ -45,7 +45,7 @@ export const patchMonitor = contract('patchMonitor', 'PATCH /v1/monitors/{monito
     summary: 'Change, pause or resume a monitor',
     window: 'jobs',
     description:
-        'Later runs have the rights of the calling key. Changing params, watch or identity starts with a new base value. null removes a value.',
+        'Later runs have the rights of the calling key. Changing params, watch or identity resets the base value. Send null to clear a field.',
     body: { ...body, schema: changes() },
     answer: { schema: () => monitor() },
     // The site was validated when the monitor was created.
@@ -63,7 +63,7 @@ export const postMonitorRun = contract('postMonitorRun', 'POST /v1/monitors/{mon
     ...COMMON,
     summary: 'Run a monitor now',
     description:
-        'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
+        'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. If the run could exceed max_credits_per_day, the job is returned as cancelled.',
     answer: { status: 202, schema: () => jobSchema({ result: true }) },
     refusals: [...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)), 'PLAN_LIMIT', 'SITE_UNAVAILABLE'],
 });
