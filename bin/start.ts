@@ -49,7 +49,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     if (demo !== undefined) cleanup.add('demo site', () => demo.close());
     const config = {
         ...settings,
-        ...(demo === undefined ? {} : reachable(settings, demo.port)),
+        ...(demo === undefined ? {} : allowDemoSite(settings, demo.port)),
         secretKeys: settings.secretKeys.length > 0 ? settings.secretKeys : keepSecretKeys(settings.dataDir),
         host,
         databaseUrl,
@@ -70,7 +70,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     await loadStarterRegistry(app);
     const key = demo === undefined ? undefined : await demoKey(app);
     if (demo !== undefined && key !== undefined) await publishDemo(app, demo.port, key.workspaceId);
-    // The first search finds the whole registry. In a large database the worker indexes what is left.
+    // Index first, up to a time limit, so that the first search is complete. The worker indexes the rest.
     const indexUntil = performance.now() + FIRST_INDEX_MS;
     await indexWaitingSites(workerApp, () => performance.now() > indexUntil);
     const worker = await openWorker(workerApp);
@@ -85,7 +85,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     if (key !== undefined && demo !== undefined) printFirstSteps(key.apiKey, { base: baseUrl(settings.host, api.port), demo });
 }
 
-/** Reports a taken port before a database starts. If another start uses the folder, the error about the folder says more. */
+/** Reports a taken port before a database starts. Skipped if another process uses the data folder: that error is clearer. */
 async function checkPorts({ port, metricsPort, dataDir }: Config, host: string): Promise<void> {
     if (findRunning(dataDir) !== undefined) return;
     await checkPort({ name: 'PORT', port, host });
@@ -102,7 +102,7 @@ async function openDatabase(config: Config, log: Log, cleanup: Cleanup): Promise
 }
 
 /** Lets the worker reach the demo site and nothing else on this machine. */
-function reachable({ egressAllow, egressHosts }: Config, port: number): Pick<Config, 'egressAllow' | 'egressHosts'> {
+function allowDemoSite({ egressAllow, egressHosts }: Config, port: number): Pick<Config, 'egressAllow' | 'egressHosts'> {
     const allowed = parseEgressAllow(`127.0.0.1/32:${port}`);
     return {
         egressAllow: [...egressAllow, ...(allowed.ok ? allowed.entries : [])],

@@ -3,7 +3,7 @@ import { agentServer, type Served } from '../../shared/agents/agent-server.ts';
 
 /**
  * Answers the messages of one request. Keeps no state between requests. A separate module, so that a process without agents does not load
- * the protocol's package.
+ * the MCP SDK.
  * @param parsedBody one message; clients from before 2026 may send several
  */
 export async function serveTools(

@@ -19,21 +19,21 @@ export async function listSchemas(call: OpenCall<object, SchemasQuery, undefined
     const { app, query } = call;
     const asked: ListQuery = {
         search: readSearch(query.q ?? ''),
-        described: await describedSites(call),
+        described: await sitesByTask(call),
         category: query.category,
         isVerifiedOnly: query.verified ?? false,
         sort: query.sort,
     };
     const list = (page: PageOrder<Json>) => app.lists.page(asked, page).catch(refuseOldPlace);
-    const read = () => answerPage(call, boundTo(asked), list, (sites) => findCards(app.browse, sites));
+    const read = () => answerPage(call, cursorQuery(asked), list, (sites) => findCards(app.browse, sites));
     return readTogether(app, `schemas ${JSON.stringify(query)}`, read);
 }
 
-/** The fewest characters of a task. A shorter query can only be the start of a name. */
+/** The fewest characters of a task. Shorter queries search names only. */
 const MIN_TASK = 3;
 
 /** Sites with endpoints for the searched task, best first. None if the search fails or takes too long; then only names match. */
-async function describedSites({ app, query }: OpenCall<object, SchemasQuery, undefined>): Promise<string[]> {
+async function sitesByTask({ app, query }: OpenCall<object, SchemasQuery, undefined>): Promise<string[]> {
     const task = query.q?.trim() ?? '';
     if (task.length < MIN_TASK) return [];
     const filters = {
@@ -49,8 +49,8 @@ async function describedSites({ app, query }: OpenCall<object, SchemasQuery, und
     return [...new Set(found.map(({ row }) => row.site))];
 }
 
-/** The normal form of a query, so that equal queries share cursors. It has the words of `q`, and the default order instead of no order. */
-function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
+/** The query as cursors store it: search words and explicit sort, so that equal queries share cursors. */
+function cursorQuery({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
     const words = search === undefined ? null : [search.joined, ...search.terms.map(({ text }) => text)];
     return [words, category ?? null, isVerifiedOnly, sort ?? (search === undefined ? 'trending' : 'relevance')];
 }

@@ -14,7 +14,7 @@ type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Resu
 const text = { type: 'string' };
 const object = { type: 'object' };
 
-/** What the requests that the package itself checks must have. It would answer with an internal error, or with its validator's JSON. */
+/** Params that are checked here, because the MCP SDK answers bad ones with an internal error or raw validator output. */
 const PARAMS: Readonly<Record<string, JsonObject>> = {
     initialize: {
         properties: {
@@ -27,7 +27,7 @@ const PARAMS: Readonly<Record<string, JsonObject>> = {
     'tools/call': { properties: { name: text, arguments: object }, required: ['name'] },
 };
 
-/** A protocol server that says in words what is wrong with the params of `initialize` and `tools/call`. */
+/** An MCP server that says in words what is wrong with the params of `initialize` and `tools/call`. */
 export class CheckedServer extends Server {
     protected override _wrapHandler(method: string, handler: Handler): Handler {
         const wrapped = super._wrapHandler(method, handler);

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { type EgressAllowEntry, isAllowed, isPortAllowed, portOf } from '../../shared/domain/site/egress-allow.ts';
+import { type EgressAllowEntry, isAddressAllowed, isPortAllowed, portOf } from '../../shared/domain/site/egress-allow.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import type { EgressSettings } from '../../shared/platform/config.ts';
 import { classifyAddress, type NonPublic } from './addresses.ts';
@@ -34,7 +34,7 @@ export type DialVerdict = 'allowed' | NonPublic | 'scheme' | 'port';
  * both schemes; everything else has to be a public address, https and port 443.
  */
 export function checkDial({ address, port, scheme }: Dial, rules: EgressRules): DialVerdict {
-    if (isAllowed(rules.allow, address, port)) return 'allowed';
+    if (isAddressAllowed(rules.allow, address, port)) return 'allowed';
     const kind = classifyAddress(address);
     if (kind !== 'public') return kind;
     if (scheme !== 'https') return 'scheme';

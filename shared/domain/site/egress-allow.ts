@@ -13,7 +13,7 @@ type EgressAllow = { ok: true; entries: EgressAllowEntry[] } | { ok: false; prob
 /**
  * Parses the setting EGRESS_ALLOW (docs/operations.md): `CIDR` or `CIDR:port`, separated by commas, IPv6 with a port as `[::1]/128:3000`. A
  * single address is a range of one; address bits beyond the prefix are ignored. `problem` completes a sentence whose subject is the
- * setting.
+ * setting: `has the entry "x", which is not a CIDR or CIDR:port`.
  */
 export function parseEgressAllow(text: string): EgressAllow {
     const entries: EgressAllowEntry[] = [];
@@ -28,7 +28,7 @@ export function parseEgressAllow(text: string): EgressAllow {
 }
 
 /** Whether an entry allows this address on this port. IPv4 ranges do not include IPv4-mapped IPv6 addresses. */
-export function isAllowed(entries: readonly EgressAllowEntry[], address: string, port: number): boolean {
+export function isAddressAllowed(entries: readonly EgressAllowEntry[], address: string, port: number): boolean {
     if (entries.length === 0 || !ipaddr.isValid(address)) return false;
     const parsed = ipaddr.parse(address);
     return entries.some(
@@ -53,7 +53,7 @@ const BARE_IPV6 = /^([0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*)(?:\/(\d{1,3}))?$/i;
 
 function parseEntry(text: string): EgressAllowEntry | string {
     const parts = IN_BRACKETS.exec(text) ?? IPV4.exec(text) ?? BARE_IPV6.exec(text);
-    if (parts === null) return 'is no CIDR or CIDR:port';
+    if (parts === null) return 'is not a CIDR or CIDR:port';
     const [, host = '', prefixText, portText] = parts;
     const isFour = ipaddr.IPv4.isValidFourPartDecimal(host);
     if (!isFour && (!host.includes(':') || !ipaddr.IPv6.isValid(host))) return 'has no valid address';

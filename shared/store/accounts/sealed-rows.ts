@@ -6,7 +6,7 @@ import { JOB_PURPOSES } from '../jobs/sealed.ts';
 import { MONITOR_COLUMNS } from '../monitors/sealed.ts';
 import { TOTP_PURPOSE } from './totp.ts';
 
-/** An encrypted column whose values outlive the 25 hours for which an old key stays in the ring at least. */
+/** An encrypted column that key rotation must re-encrypt: values may live longer than 25 h, the least time that an old key stays set. */
 interface SealedColumn {
     table: string;
     /** The primary key, a single text column. */
@@ -15,7 +15,7 @@ interface SealedColumn {
     purpose: string;
 }
 
-/** All such columns. What a data key of `connection_keys` encrypts is not among them, nor what lives for a day or less. */
+/** Excluded: values encrypted with a workspace's data key, and values kept for a day or less. */
 const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE },
     { table: 'connection_keys', id: 'workspace_id', column: 'sealed', purpose: CONNECTION_KEY_PURPOSE },
@@ -27,14 +27,14 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'monitor_runs', id: 'run_id', column: 'error', purpose: JOB_PURPOSES.error },
 ];
 
-/** The columns of few rows, in which a process looks for lost keys when it starts. */
-const FEW_ROWS: readonly string[] = ['totp_secrets', 'connection_keys', 'webhooks'];
+/** Tables with few rows. A process that starts looks for lost keys in them. */
+const CHECKED_AT_START: readonly string[] = ['totp_secrets', 'connection_keys', 'webhooks'];
 
-/** Finds what no key of the ring opens: of each key that encrypted rows of these tables, one row is tried. @returns names of the tables */
+/** Tries one row per key id. @returns names of tables with a row that no key of the ring decrypts */
 export async function findUnreadable(db: Db, secrets: Secrets): Promise<string[]> {
     const found = new Set<string>();
     for (const { table, column, purpose } of SEALED_COLUMNS) {
-        if (!FEW_ROWS.includes(table)) continue;
+        if (!CHECKED_AT_START.includes(table)) continue;
         // The id of the key follows the version and its length.
         const samples: { sealed: Buffer }[] = await db(table)
             .whereNotNull(column)
@@ -57,7 +57,7 @@ interface Rewrapped {
 
 const BATCH = 500;
 
-/** Encrypts all long-lived secrets with the first key. Runs repeatedly and concurrently; each row is a commit of its own. */
+/** Encrypts all long-lived secrets with the first key. Safe to repeat and to run concurrently. */
 export async function rewrapAll(db: Db, secrets: Secrets): Promise<Rewrapped[]> {
     const done: Rewrapped[] = [];
     for (const column of SEALED_COLUMNS) done.push(await rewrapTable(db, secrets, column));

@@ -9,7 +9,10 @@ export async function sealRequest(secrets: Secrets, request: object): Promise<Bu
     return secrets.seal(JSON.stringify(request), JOB_PURPOSES.request);
 }
 
-/** Undefined if it was deleted or no key decrypts it. @param parse a JSON parser that keeps digits, if they matter */
+/**
+ * Decrypts the request; undefined if it was deleted or no key of the ring can.
+ * @param parse a JSON parser that keeps digits, if they matter
+ */
 export async function openRequest<Request extends object>(
     secrets: Secrets,
     sealed: Buffer | null,
@@ -19,7 +22,7 @@ export async function openRequest<Request extends object>(
     return text === undefined ? undefined : (parse(text.toString()) as Request);
 }
 
-/** Encrypts the JSON of a result before and after the account's remaining credits, behind the length of the first part. */
+/** Encrypts `<head length>\n<head><tail>`. `openResult` inserts the current balance between head and tail. */
 export async function sealResult(secrets: Secrets, { head, tail }: { head: string; tail: string }): Promise<Buffer> {
     return secrets.seal(`${head.length}\n${head}${tail}`, JOB_PURPOSES.result);
 }

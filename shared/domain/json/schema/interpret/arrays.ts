@@ -66,7 +66,7 @@ const contains: Rule = ({ contains: given, minContains = 1, maxContains }, build
         for (const [place, item] of value.entries()) {
             if (!fitsQuietly(node, item, state)) continue;
             found++;
-            seen?.places.add(place);
+            seen?.indices.add(place);
         }
         const fits = found >= Number(minContains) && (max === undefined || found <= max);
         return fits || fail(state, 'contains', `must contain at least ${String(minContains)}${words} valid items`);
@@ -79,7 +79,7 @@ const unevaluatedItems: Rule = ({ unevaluatedItems: given }, building) => {
     return (value, state, seen) => {
         if (!Array.isArray(value) || seen === undefined) return true;
         for (let place = seen.upTo; place < value.length; place++) {
-            if (seen.places.has(place)) continue;
+            if (seen.indices.has(place)) continue;
             if (given === false) return fail(state, 'unevaluatedItems', `must have at most ${seen.upTo} items`);
             if (!checkPart(node, value[place] as Json, place, state)) return false;
         }

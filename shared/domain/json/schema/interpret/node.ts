@@ -21,14 +21,14 @@ export interface Node {
 /** The parts of one object or array that schemas have checked. `unevaluatedProperties` and `unevaluatedItems` apply to the rest. */
 export class Seen {
     readonly names = new Set<string>();
-    readonly places = new Set<number>();
+    readonly indices = new Set<number>();
     allNames = false;
     /** All items before this index have been evaluated. */
     upTo = 0;
 
-    add({ names, places, allNames, upTo }: Seen): void {
+    add({ names, indices, allNames, upTo }: Seen): void {
         for (const name of names) this.names.add(name);
-        for (const place of places) this.places.add(place);
+        for (const index of indices) this.indices.add(index);
         this.allNames ||= allNames;
         this.upTo = Math.max(this.upTo, upTo);
     }
@@ -59,17 +59,17 @@ export function fitsQuietly({ check }: Node, value: Json, state: State, seen?: S
     return state.faults === undefined ? check(value, state, seen) : check(value, { path: [], faults: undefined }, seen);
 }
 
-/** Whether two JSON values are equal. Each compared pair is charged to the budget. */
-export function areEqual(one: Json | undefined, other: Json | undefined): boolean {
+/** Whether two JSON values are equal. Each compared pair counts toward the work limit. */
+export function areEqual(left: Json | undefined, right: Json | undefined): boolean {
     spend(1);
-    if (one === other) return true;
-    if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
-    if (Array.isArray(one) || Array.isArray(other)) {
-        if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
-        return one.every((item, at) => areEqual(item, other[at]));
+    if (left === right) return true;
+    if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+    if (Array.isArray(left) || Array.isArray(right)) {
+        if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+        return left.every((item, at) => areEqual(item, right[at]));
     }
-    const names = Object.keys(one);
+    const names = Object.keys(left);
     spend(names.length);
-    if (names.length !== Object.keys(other).length) return false;
-    return names.every((name) => Object.hasOwn(other, name) && areEqual(one[name], other[name]));
+    if (names.length !== Object.keys(right).length) return false;
+    return names.every((name) => Object.hasOwn(right, name) && areEqual(left[name], right[name]));
 }
