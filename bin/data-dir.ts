@@ -13,7 +13,7 @@ export function makeDataDir({
     demo,
     secretKeys,
 }: Pick<Config, 'dataDir' | 'databaseUrl' | 'demo' | 'secretKeys'>): void {
-    orFault(`${dataDir} is no folder and cannot be made one`, () => makeFolder(resolve(dataDir)));
+    orFault(`${dataDir} is not a folder and cannot be created`, () => makeFolder(resolve(dataDir)));
     if (databaseUrl !== undefined && !demo && secretKeys.length > 0) return;
     // Writes a test folder, since modes do not restrict root, and do not show read-only file systems and full disks.
     orFault(`${dataDir} cannot be written`, () => rmdirSync(mkdtempSync(join(dataDir, '.writable-'))));

@@ -11,20 +11,20 @@ import { within } from '../shared/platform/within.ts';
 import { findUnreadable } from '../shared/store/accounts/sealed-rows.ts';
 import { runToEnd } from './run-to-end.ts';
 
-/** Logs that SECRET_KEYS lacks a key: callers would be the first to notice. */
+/** Logs an error if SECRET_KEYS lacks a key, before callers notice. */
 async function logUnreadable({ db, secrets, log }: App): Promise<void> {
     const tables = await findUnreadable(db, secrets).catch(() => []);
     if (tables.length === 0) return;
     log.error(
         { part: 'secrets', tables },
-        `no key of SECRET_KEYS opens what ${tables.join(', ')} contain: add the key that encrypted it (docs/operations.md, The key ring)`,
+        `no key of SECRET_KEYS decrypts some rows of ${tables.join(', ')}: add the key that encrypted them (docs/operations.md, The key ring)`,
     );
 }
 
 /** How long a start waits for the answer of Redis. A Redis that is down does not stop it. */
 const REDIS_MS = 1000;
 
-/** @throws ConfigFault if a Redis is the wrong one. What it tells later is in the log. */
+/** @throws ConfigFault if a Redis lacks the database of its URL. Other faults, and later answers, are only logged. */
 async function checkRedis({ config, log }: App): Promise<void> {
     const { redisUrl, redisQueueUrl, redisLimitsUrl } = config;
     const urls = { REDIS_URL: redisUrl, REDIS_QUEUE_URL: redisQueueUrl, REDIS_LIMITS_URL: redisLimitsUrl };

@@ -270,14 +270,14 @@ describe('a start with an unusable port, host or folder', () => {
             .that.matches(/^HOST: /);
     });
 
-    it('names DATA_DIR if it is no folder, or below a file', () => {
+    it('names DATA_DIR if it is not a folder, or below a file', () => {
         const file = join(folder, 'file');
         const nowhere = platform() === 'linux' ? ['/proc/routebook/below'] : [];
         for (const dataDir of [file, join(file, 'below'), ...nowhere]) {
             expect(() => makeDataDir({ dataDir, databaseUrl: database.url, demo: false, secretKeys: [] }), dataDir)
                 .to.throw(ConfigFault)
                 .with.property('message')
-                .that.matches(/^DATA_DIR: \S+ is no folder and cannot be made one \([A-Z]+\); for example DATA_DIR=.data$/);
+                .that.matches(/^DATA_DIR: \S+ is not a folder and cannot be created \([A-Z]+\); for example DATA_DIR=.data$/);
         }
     });
 
@@ -355,7 +355,7 @@ describe('npm start with HOST', () => {
         }
     });
 
-    it('says localhost if it listens on every interface or on the default one', () => {
+    it('says localhost if HOST is unset or means every interface', () => {
         for (const host of [undefined, '0.0.0.0', '0', '::', '::0', '0:0:0:0:0:0:0:0', 'localhost']) {
             expect(baseUrl(host, 8080), host).to.equal('http://localhost:8080');
         }

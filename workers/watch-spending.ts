@@ -11,7 +11,7 @@ import {
     findNearlySpent,
     hasNotice,
     keyOwner,
-    payersOf,
+    payerEmails,
     recentStreaks,
     type Spent,
     type Streak,
@@ -43,7 +43,7 @@ async function notifyOfAllowance({ db, secrets, publicUrl }: App, spent: Spent):
             facts: { limit, left },
         });
         if (!isNew) return;
-        for (const to of await payersOf(trx, accountId)) {
+        for (const to of await payerEmails(trx, accountId)) {
             await queueMail(trx, secrets, allowanceMail(to, publicUrl(), isGone, { limit, left, resetsAt }));
         }
     });

@@ -1,6 +1,6 @@
 import type { ClaimChecked, ClaimParams } from '../../shared/contracts/claims.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
-import { lookUntil } from '../../shared/platform/look-until.ts';
+import { pollUntil } from '../../shared/platform/poll-until.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
@@ -25,7 +25,7 @@ export async function checkClaim(call: Call<ClaimParams, object, undefined>): Pr
     });
 
     const look = () => claims.findClaim(app.db, name);
-    const now = await lookUntil(LOOKS, look, (seen) => seen === undefined || seen.checks > claim.checks || gone.aborted);
+    const now = await pollUntil(LOOKS, look, (seen) => seen === undefined || seen.checks > claim.checks || gone.aborted);
     if (now === undefined) throw new Refusal('CLAIM_NOT_FOUND');
     if (now.checks > claim.checks) return { answer: { status: now.status, reason: now.reason } };
     return { answer: { status: 'pending', reason: 'The lookup has not ended yet; list the claims to see how it ended.' } };

@@ -5,7 +5,7 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import { type PreparedRun, prepareRun, storeRun } from '../../shared/fetch/begin-monitor-run.ts';
 import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import { lookUntil } from '../../shared/platform/look-until.ts';
+import { pollUntil } from '../../shared/platform/poll-until.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { cancelJob } from '../../shared/store/jobs/ends.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
@@ -54,7 +54,7 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
 
 /** Waits until a worker has ended a run whose job has ended, so that the answer is a new job. */
 async function waitForRunEnd({ db, isDraining }: App, monitorId: string): Promise<void> {
-    await lookUntil(
+    await pollUntil(
         LOOKS,
         () => isRunEnding(db, monitorId),
         (isEnding) => !isEnding || isDraining(),

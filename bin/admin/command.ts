@@ -101,10 +101,10 @@ export function done(result: Readonly<Record<string, Cell>>): Done {
     return { result: { ...result }, lines: fields(result) };
 }
 
-/** Parses host names with commas between. `none` is an empty list. */
+/** Parses host names separated by commas. `none` is an empty list. */
 export function hostNames(text: string): string[] {
     if (text === 'none') return [];
     const names = text.split(',').map((name) => name.trim().toLowerCase());
     if (names.every((name) => /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name))) return names;
-    throw new InvalidArgumentError('These are no names of hosts with commas between.');
+    throw new InvalidArgumentError('These are not host names separated by commas.');
 }

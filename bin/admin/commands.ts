@@ -31,14 +31,14 @@ export const GROUPS: Readonly<Record<string, string>> = {
     workspace: 'workspaces, their members and credits',
     plan: 'what a workspace pays and may do',
     credits: 'credits beside the allowance',
-    ledger: "the accounts' books",
+    ledger: 'every change of credits',
     site: 'registrable domains and every site on them',
     schema: 'versions of schemas',
     maintainer: 'workspaces that may publish on a domain',
     registry: 'what Routebook itself maintains',
-    embeddings: 'ranks of endpoints by meaning',
+    embeddings: 'ranking of endpoints by meaning',
     request: 'requests for schemas',
-    jobs: 'calls that are answered later',
+    jobs: 'asynchronous calls',
     usage: 'what is called',
     credentials: 'what SECRET_KEYS encrypts',
     audit: 'what operators did',
@@ -60,20 +60,20 @@ const SCOPES = option(
     'what the key may do, as "routes=fetch,catalog effects=read sites=shop.example.com"; everything by default',
     scopesOf,
 );
-const LISTED = option('--limit <n>', 'rows at most', wholeNumber(1, 10_000)).default(50);
+const LISTED = option('--limit <n>', 'maximum rows', wholeNumber(1, 10_000)).default(50);
 const OF_JOBS = [
     option('--account <id>', 'who pays: wsp_… or usr_… on Free', idOf('wsp', 'usr')),
     option('--site <site>', undefined, readSite),
     REASON,
 ];
-const ON_PLAN = option('--plan <plan>', 'only those on this plan').choices(PLAN_NAMES);
+const ON_PLAN = option('--plan <plan>', 'only workspaces on this plan').choices(PLAN_NAMES);
 const LIMITS = [
     option('--per-minute <n>', 'counted calls a minute', wholeNumber(0, BILLION)),
     option('--per-hour <n>', 'counted calls an hour', wholeNumber(0, BILLION)),
     option('--per-day <n>', 'counted calls a day', wholeNumber(0, BILLION)),
     option('--allowance <n>', 'credits a month', wholeNumber(0, BILLION)),
     option('--concurrency <n>', 'fetches at the same time', wholeNumber(0, BILLION)),
-    option('--monitors <n>', 'monitors at most', wholeNumber(0, BILLION)),
+    option('--monitors <n>', 'maximum monitors', wholeNumber(0, BILLION)),
 ];
 
 /** Every command of the operator. `site …` and `maintainer …` act on the registrable domain. */
@@ -82,7 +82,7 @@ export const COMMANDS: readonly AdminCommand[] = [
         name: 'account create',
         about: 'create a verified user with a workspace and a key',
         takes: [
-            option('--email <address>', 'whom it is for', readAddress).makeOptionMandatory(),
+            option('--email <address>', 'address of the user', readAddress).makeOptionMandatory(),
             option('--plan <plan>').choices(PLAN_NAMES).default('free'),
             option('--credits <n>', 'bonus credits, on top of the allowance', wholeNumber(0, BILLION)),
             option('--invited-by <user>', 'who invited this new address', idOf('usr')),
@@ -154,7 +154,7 @@ export const COMMANDS: readonly AdminCommand[] = [
     },
     {
         name: 'site set',
-        about: 'set price, share and pace of a domain',
+        about: 'set price, concurrency, rate, OAuth hosts or cookies of a domain',
         takes: [
             DOMAIN,
             option('--credits <n>', 'credits of one unit', wholeNumber(1, 1_000_000)),
@@ -202,7 +202,7 @@ export const COMMANDS: readonly AdminCommand[] = [
     { name: 'site transfer', about: 'make a workspace the only maintainer of a domain', takes: [DOMAIN, WORKSPACE], work: sites.transfer },
     {
         name: 'site policy',
-        about: "show the policies of owner and operator, change the operator's, or clear one; of both the strictest holds",
+        about: "show the policies of owner and operator, change the operator's, or clear one; the stricter one applies",
         takes: [
             DOMAIN,
             option('--show', 'change nothing (the default)'),
@@ -214,7 +214,7 @@ export const COMMANDS: readonly AdminCommand[] = [
             option('--timezone <name>', 'timezone of the hours, such as Europe/Berlin'),
             option('--no-hours', 'allow calls at any time'),
             option('--block-path <host/path>', 'refuse calls of URLs that begin like this; may be repeated', collectPaths),
-            option('--unblock-path <host/path>', 'allow it again; may be repeated', collectPaths),
+            option('--unblock-path <host/path>', 'allow such URLs again; may be repeated', collectPaths),
             option('--clear', "delete the operator's policy; a block stays until site unblock"),
             option('--clear-owner', "delete the owner's policy, including its block"),
             REASON,
@@ -236,7 +236,12 @@ export const COMMANDS: readonly AdminCommand[] = [
         work: verify,
     },
     { name: 'maintainer add', about: 'let one more workspace publish on a domain', takes: [SITE, WORKSPACE], work: sites.addMaintainer },
-    { name: 'maintainer remove', about: 'end that for a workspace, at once', takes: [SITE, WORKSPACE], work: sites.removeMaintainer },
+    {
+        name: 'maintainer remove',
+        about: 'stop a workspace from publishing on a domain, at once',
+        takes: [SITE, WORKSPACE],
+        work: sites.removeMaintainer,
+    },
     {
         name: 'registry load',
         about: 'publish the starter packages for Routebook, or those of a folder or file; skips sites that others own or maintain',
@@ -278,18 +283,18 @@ export const COMMANDS: readonly AdminCommand[] = [
         about: 'list the most called sites or endpoints, or the most active workspaces or users',
         takes: [
             option('--by <what>').choices(TOP_DIMENSIONS).default('site'),
-            option('--days <n>', 'of the last days', wholeNumber(1, 90)).default(7),
+            option('--days <n>', 'how many days back', wholeNumber(1, 90)).default(7),
             LISTED,
         ],
         work: usage.top,
     },
     {
         name: 'usage calls',
-        about: 'list the calls of a workspace, newest first: outcome, credits, times, what the site answered',
+        about: 'list the calls of a workspace, newest first: outcome, credits, times, status of the site',
         takes: [
             OF_WORKSPACE,
             option('--request <id>', 'the request_id of an answer, or the id of a job', line(64)),
-            option('--site <site>', 'as it was called', line(253)),
+            option('--site <site>', 'the site as the call named it', line(253)),
             option('--outcome <code>', 'success, failed, or an error code', line(64)),
             LISTED,
         ],
@@ -304,7 +309,7 @@ export const COMMANDS: readonly AdminCommand[] = [
     {
         name: 'audit list',
         about: 'list entries, newest first',
-        takes: [option('--limit <n>', 'entries at most', wholeNumber(1, 100_000)).default(100)],
+        takes: [option('--limit <n>', 'maximum entries', wholeNumber(1, 100_000)).default(100)],
         work: maintenance.listAudit,
     },
 ];
@@ -315,7 +320,7 @@ function readAddress(text: string): string {
     throw new InvalidArgumentError(email.message);
 }
 
-/** A later option would replace an earlier one, and the key could do what the earlier one left out. */
+/** Rejects a second --scopes, which would replace the first one and so allow the key more. */
 function scopesOf(text: string, before: Scopes | undefined): Scopes {
     if (before !== undefined) throw new InvalidArgumentError('Give --scopes once, with all its parts in one text.');
     const read = readScopes(text);

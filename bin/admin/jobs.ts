@@ -36,7 +36,7 @@ export async function resume(operator: Operator, which: Which): Promise<Done> {
         if (!(await resumeJobs(trx, paused)))
             throw new AdminFault(
                 'NOT_FOUND',
-                'There is no pause with just these options; jobs list shows all. Jobs of a workspace on Free are paused with its owner.',
+                'There is no pause with exactly these options; jobs list shows all. On Free, the pause applies to the owner of the workspace.',
             );
     });
 }
@@ -64,7 +64,7 @@ async function change(
     const result = await audited(
         operator,
         async (trx) => {
-            // A workspace on Free does not pay itself: its jobs are its owner's.
+            // On Free the owner pays, so the pause applies to the owner's account.
             const accountId = account === undefined ? null : ((await findWorkspace(trx, account))?.accountId ?? account);
             const paused: Paused = { accountId, site: site?.site ?? null };
             const before = { paused: await pauses(trx) };

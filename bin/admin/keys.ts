@@ -16,7 +16,7 @@ export async function create(
         const { workspaceId, ownerId } = await workspaceOrFault(trx, workspace);
         const userId = user ?? ownerId;
         if ((await roleOf(trx, workspaceId, userId)) === undefined) {
-            throw new AdminFault('NOT_FOUND', `The user ${userId} is no member of ${workspaceId}.`);
+            throw new AdminFault('NOT_FOUND', `The user ${userId} is not a member of ${workspaceId}.`);
         }
         const result = await keys.createKey(trx, { workspaceId, userId, name, expiresIn, scopes });
         const details = { name, scopes: scopeText(scopes) };

@@ -32,7 +32,7 @@ export async function load(
         ),
         note:
             dryRun === true
-                ? `admin: a dry run: nothing was stored, ${changes} of ${loaded.length} packages would be published`
+                ? `admin: dry run, nothing was stored; ${changes} of ${loaded.length} packages would be published`
                 : `admin: ${changes} of ${loaded.length} packages published${verify === true ? '; workers call their examples now' : ''}`,
     };
 }
@@ -43,7 +43,7 @@ function filterBySite(documents: readonly PackageDocument[], only: readonly Site
     const wanted = new Set(only.map(({ site }) => site));
     for (const { site } of documents) wanted.delete(site);
     const [missing] = wanted;
-    if (missing !== undefined) throw new AdminFault('SITE_NOT_FOUND', `There is no package of ${missing} to load.`);
+    if (missing !== undefined) throw new AdminFault('SITE_NOT_FOUND', `There is no package for ${missing} to load.`);
     return documents.filter(({ site }) => only.some((one) => one.site === site));
 }
 

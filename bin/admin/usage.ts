@@ -28,7 +28,7 @@ interface CallOptions {
     limit: number;
 }
 
-/** `usage calls`: the calls of a workspace, newest first, with what came of each. */
+/** `usage calls`: the calls of a workspace, newest first, with the outcome of each. */
 export async function calls({ db }: Operator, { workspace, request, site, outcome, limit }: CallOptions): Promise<Done> {
     await workspaceOrFault(db, workspace);
     const all = { userId: undefined, endpoint: undefined, keyId: undefined, operation: undefined, from: undefined, until: undefined };
@@ -44,7 +44,7 @@ export async function calls({ db }: Operator, { workspace, request, site, outcom
     return {
         result: found.map((call) => presentFields(call, CALL)),
         lines: table(
-            ['at', 'outcome', 'site', 'endpoint', 'credits', 'ms', 'waited', 'site said', 'site ms', 'key', 'request'],
+            ['at', 'outcome', 'site', 'endpoint', 'credits', 'ms', 'waited', 'site status', 'site ms', 'key', 'request'],
             found.map((call) => [
                 ...[call.at.toISOString(), call.outcome, call.site, call.endpoint, call.credits, call.durationMs, call.queueMs],
                 ...[call.upstreamStatus, call.upstreamMs, call.keyId, call.requestId],

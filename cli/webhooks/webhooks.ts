@@ -1,5 +1,5 @@
 import { defined } from '../../shared/domain/defined.ts';
-import { lookUntil } from '../../shared/platform/look-until.ts';
+import { pollUntil } from '../../shared/platform/poll-until.ts';
 import { fieldLines, table } from '../../shared/platform/table.ts';
 import type { DeliveryEntry, WebhookEntry } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
@@ -121,7 +121,7 @@ async function outcomeOf({ client, terminal }: Session, webhookId: string, sent:
 const LOOKS = { everyMs: 300, maxMs: 15_000 };
 
 async function nextAttempt(sent: DeliveryEntry, look: () => Promise<DeliveryEntry | undefined>): Promise<DeliveryEntry> {
-    return (await lookUntil(LOOKS, look, (seen) => seen !== undefined && seen.attempts !== sent.attempts)) ?? sent;
+    return (await pollUntil(LOOKS, look, (seen) => seen !== undefined && seen.attempts !== sent.attempts)) ?? sent;
 }
 
 export async function listDeliveries(

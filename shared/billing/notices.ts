@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import type { Db } from '../platform/db.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { type Mail, queueMail } from '../store/accounts/mails.ts';
-import { createNotice, endNotices, payersOf, type Spent } from '../store/accounts/notices.ts';
+import { createNotice, endNotices, payerEmails, type Spent } from '../store/accounts/notices.ts';
 import type { Subscription } from '../store/billing/subscriptions.ts';
 
 /** Plain-text notices about credits and payment: what happened, the consequences, and where to look. */
@@ -121,5 +121,5 @@ export async function removePaymentNotices(trx: Db, workspaceId: string): Promis
 
 async function mailPayers(trx: Db, secrets: Secrets, workspaceId: string, mail: (to: string, workspace: string) => Mail): Promise<void> {
     const workspace = await trx('workspaces').where({ id: workspaceId }).first('name');
-    for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, secrets, mail(to, workspace?.name ?? 'your workspace'));
+    for (const to of await payerEmails(trx, workspaceId)) await queueMail(trx, secrets, mail(to, workspace?.name ?? 'your workspace'));
 }

@@ -20,7 +20,7 @@ export async function reconcileSubscriptions(app: App): Promise<void> {
         } catch (error) {
             app.log.warn(
                 { part: 'billing', workspace: workspaceId, err: error },
-                'a subscription could not be reconciled; it is tried again',
+                'a subscription could not be reconciled; it will be retried',
             );
         }
     }

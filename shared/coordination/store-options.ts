@@ -1,6 +1,6 @@
 import type { ConnectionLog } from '../platform/connection-log.ts';
 
-/** The stores of what processes share. */
+/** Where the processes keep the state that they share. */
 export interface StoreOptions {
     databaseUrl: string;
     /** Absent: all of it is in PostgreSQL. */

@@ -16,7 +16,7 @@ import { newJobOf } from './new-job.ts';
 
 export interface PreparedRun {
     job: NewJob;
-    /** How long its job waits for its turn, in seconds. */
+    /** Seconds until its job expires if it has not started. */
     expiresIn: number;
     maxCredits: number;
 }
@@ -44,7 +44,7 @@ export async function admitMonitor(app: App, caller: Caller, call: FetchRequest,
     const admitted = await admitFresh(app, { caller, body: call, isLater });
     if (!admitted.ok) throw admitted.refusal;
     if (admitted.found.endpoint.effect === 'read') return admitted;
-    throw invalidField('/endpoint', 'A monitor calls endpoints that read; this one writes.');
+    throw invalidField('/endpoint', 'A monitor calls only endpoints that read. This one writes.');
 }
 
 export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow): Promise<PreparedRun> {

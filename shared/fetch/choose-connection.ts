@@ -20,7 +20,7 @@ interface Called {
 }
 
 /**
- * The connection that a call uses: the named one, or the caller's only connection if the endpoint requires one; undefined: none.
+ * The connection that a call uses: the named one, or the caller's only one for `default` or a required connection; undefined: none.
  * @throws Refusal CONNECTION_NOT_FOUND, CONNECTION_REQUIRED, CONNECTION_REJECTED, FORBIDDEN, VALIDATION_ERROR, SERVICE_UNAVAILABLE
  */
 export async function chooseConnection(
@@ -32,7 +32,7 @@ export async function chooseConnection(
     const need = needOf(called.endpoint, called.offer.auth);
     if (need === 'none') {
         if (named === undefined || named === DEFAULT) return undefined;
-        const message = 'This endpoint takes no connection: leave the field out.';
+        const message = 'This endpoint uses no connection. Omit this field.';
         throw new Refusal('VALIDATION_ERROR', message, { details: [{ path: '/connection', code: 'INVALID_VALUE', message }] });
     }
     if (named === undefined && need === 'optional') return undefined;
@@ -68,13 +68,9 @@ export function checkTerms(app: App, called: Called, chosen: Pick<UsableConnecti
     const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
     const missing = chosen.entry.type === 'oauth2' ? called.endpoint.scopes.filter((scope) => !chosen.scopes.includes(scope)) : [];
     if (missing.length > 0 && chosen.scopes.length > 0)
-        throw connectionRequired(
-            app,
-            called,
-            `This connection lacks the scopes ${missing.join(', ')}: connect again, and consent to them.`,
-        );
+        throw connectionRequired(app, called, `This connection lacks the scopes ${missing.join(', ')}. Connect again and consent to them.`);
     if (changes.length === 0) return;
-    const message = 'The schema of this site has changed how it uses this connection; its owner has to agree again.';
+    const message = 'The schema of this site has changed how it uses this connection. The owner of the connection has to agree again.';
     throw connectionRequired(
         app,
         called,
@@ -91,7 +87,7 @@ export function requireExternalKeyRing({ secrets }: App): void {
     });
 }
 
-/** An operator may forbid session cookies of a site (`site set --cookies`). @throws Refusal FORBIDDEN */
+/** Operators may forbid connections with session cookies for a site (`site set --cookies`). @throws Refusal FORBIDDEN */
 export function checkCookies({ type }: PackageAuth, { site, takesCookies }: { site: string; takesCookies: boolean }): void {
     if (type !== 'cookie' || takesCookies) return;
     throw new Refusal('FORBIDDEN', `The operator of this service allows no session cookies for ${site}.`);
@@ -108,10 +104,10 @@ function requireNamed(
     if (scopes.listed.connections?.includes(named) === false) throw missingScope({ part: 'connections', needs: named });
     if (isUsable(chosen)) return chosen;
     if (chosen.status === 'rejected') throw new Refusal('CONNECTION_REJECTED', REJECTED);
-    throw connectionRequired(app, called, `This connection is ${chosen.status}: connect again.`);
+    throw connectionRequired(app, called, `This connection is ${chosen.status}. Connect again.`);
 }
 
-const REJECTED = 'The site refused this connection three times in a row: give it a new secret, or test it again.';
+const REJECTED = 'The site rejected this connection three times in a row. Replace its secret, or test it again.';
 
 /** Whether the site may still accept the credential. */
 function isUsable({ status }: Pick<UsableConnection, 'status'>): boolean {
@@ -123,17 +119,18 @@ function requireOnly(app: App, { scopes }: Caller, called: Called, known: readon
     const allowed = known.filter(({ connectionId }) => listed === null || listed.includes(connectionId));
     const [only, another] = allowed.filter(isUsable);
     if (another !== undefined) {
-        const message = 'You have several connections for this site: name one of them as connection.';
+        const message = 'You have several connections for this site. Set `connection` to one of their ids.';
         throw connectionRequired(app, called, message, allowed.filter(isUsable).map(detailOf));
     }
     if (only !== undefined) return only;
-    if (allowed.length > 0) throw connectionRequired(app, called, 'No connection of yours for this site is active.', allowed.map(detailOf));
+    if (allowed.length > 0)
+        throw connectionRequired(app, called, 'None of your connections for this site is active.', allowed.map(detailOf));
     const [forbidden] = known;
     if (forbidden !== undefined) throw missingScope({ part: 'connections', needs: forbidden.connectionId });
     throw connectionRequired(
         app,
         called,
-        `${called.site} needs a credential of your own: keep it with POST /v1/connections, then call again.`,
+        `${called.site} needs a credential of your own. Store it with POST /v1/connections, then call again.`,
     );
 }
 

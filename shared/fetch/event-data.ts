@@ -10,7 +10,7 @@ import { listedJob } from './present-job.ts';
 interface StoredEvent {
     /** JSON text. */
     data: string;
-    /** Id of the object that its content shows as it is now. */
+    /** Id of the object whose current state its content shows. */
     about: string | null;
 }
 

@@ -107,7 +107,7 @@ async function endpointIn(
     };
 }
 
-const TOO_COMPLEX = `This version was published under an earlier limit: the schemas of this endpoint's params may have at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas in all. Publish a new version with simpler ones.`;
+const TOO_COMPLEX = `This version was published under an earlier limit. The params of an endpoint may now have at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas in all. Publish a new version with simpler params.`;
 
 const complexityChecks = new WeakMap<Endpoint, boolean>();
 

@@ -15,7 +15,7 @@ export type Passage = (outcome?: FetchOutcome) => void;
 /**
  * Lets a fetch pass unless its endpoint is in quarantine or the circuit of one of its hosts is open. When an open circuit may be probed,
  * one fetch of all processes passes as the probe.
- * @returns the call as it is admitted now, because a newer version ends a quarantine; and the wait of the next request in milliseconds
+ * @returns the call, admitted again if only a newer version is not in quarantine, and the wait of its next request in milliseconds
  * @throws Refusal SITE_UNAVAILABLE with the remaining time
  */
 export async function passCircuit(
@@ -82,4 +82,4 @@ function unavailable(waitMs: number, message?: string): Refusal {
     return new Refusal('SITE_UNAVAILABLE', message, { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
-const QUARANTINED = 'This endpoint is paused, since calls of it ended two workers; a new version of the schema lifts that.';
+const QUARANTINED = 'This endpoint is paused because calls to it ended two workers. A new version of the schema ends the pause.';

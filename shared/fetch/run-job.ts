@@ -63,7 +63,7 @@ function queueJob(app: App, job: FetchJob, { span, gone, priority }: WaitingCall
     return span.during('queue', queue, 'producer');
 }
 
-/** The rate limits of a job; undefined unless the domain has a rate limit, or one of its hosts asked us to slow down. */
+/** The rate limits of a job. Undefined if its domain and hosts have none and no request waits: then the worker does not ask the store. */
 export function paceOf(found: Found, backlogMs: number): FetchJob['pace'] {
     const pace = paceOfDomain(found);
     return backlogMs === 0 && pace.rate === undefined && pace.hosts === undefined ? undefined : pace;

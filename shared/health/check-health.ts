@@ -5,8 +5,8 @@ import { VERSION } from '../platform/version.ts';
 import { isDatabaseUp, isUp } from './is-up.ts';
 
 /**
- * Checks each part: a query, and whether writes were refused; a ping of the queue's store; recent reports of workers. The status is degraded if only some workers take
- * jobs.
+ * Checks that the database answers and accepts writes, that the store of the queue answers, and that workers take jobs. The status is
+ * degraded even if only some workers take none.
  */
 export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: boolean }> {
     let stuck = 0;

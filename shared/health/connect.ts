@@ -1,4 +1,4 @@
-import { lookUntil } from '../platform/look-until.ts';
+import { pollUntil } from '../platform/poll-until.ts';
 import { isUp } from './is-up.ts';
 
 const LOOKS = { everyMs: 20, maxMs: 1000 };
@@ -7,7 +7,7 @@ const LOOKS = { everyMs: 20, maxMs: 1000 };
 export async function connect(parts: readonly (() => PromiseLike<unknown>)[]): Promise<void> {
     await Promise.all(
         parts.map((part) =>
-            lookUntil(
+            pollUntil(
                 LOOKS,
                 () => isUp(part),
                 (isOpen) => isOpen,

@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import type { App } from '../app.ts';
 import { watchConnection } from '../platform/connection-log.ts';
 import type { Db } from '../platform/db.ts';
-import { lookUntil } from '../platform/look-until.ts';
 import { isUnknownName } from '../platform/pg-errors.ts';
+import { pollUntil } from '../platform/poll-until.ts';
 import { within } from '../platform/within.ts';
 
 /** Timeout of a check, in milliseconds. A check that takes longer counts as down, because the caller needs an answer soon. */
 const CHECK_MS = 900;
-/** Looks of a starting process for its database. */
+/** How a starting process polls its database. */
 const LOOKS = { everyMs: 1000, maxMs: Number.POSITIVE_INFINITY };
 
 /** The newest migration that this release knows. A later release adds its own and leaves this one. */
@@ -41,7 +41,7 @@ export async function isNotMigrated(db: Db, error: unknown): Promise<boolean> {
     return isUnknownName(error) && !(await isDatabaseUp(db));
 }
 
-/** Logs at the start why a process will not serve: a database that it does not reach, one that is not migrated, and one that takes no writes. */
+/** Logs at the start why a process cannot serve: its database is unreachable, not migrated, or read-only. */
 export async function logUntilMigrated({ db, log, isDraining }: Pick<App, 'db' | 'log' | 'isDraining'>): Promise<void> {
     const status = watchConnection(log, 'database');
     const look = async (): Promise<boolean | undefined> => {
@@ -53,7 +53,7 @@ export async function logUntilMigrated({ db, log, isDraining }: Pick<App, 'db' |
             return undefined;
         }
     };
-    const migrated = await lookUntil(LOOKS, look, (answer) => answer !== undefined || isDraining());
+    const migrated = await pollUntil(LOOKS, look, (answer) => answer !== undefined || isDraining());
     if (migrated === undefined) return;
     status.up();
     if (!migrated) log.error({ part: 'database' }, 'the database is not up to date: run npm run migrate');

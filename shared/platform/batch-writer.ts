@@ -24,8 +24,8 @@ interface BatchWriterOptions<Row> {
 }
 
 /**
- * Opens a writer that batches rows other than credits. A failed write is retried with the next one. If a row itself is at fault
- * (SQLSTATE classes 22, 23 and 54), a binary search finds it, and only this row is dropped.
+ * Opens a writer that batches rows. Not for credits, since rows may be lost. A failed write is retried with the next one. If a row itself
+ * is at fault (SQLSTATE classes 22, 23 and 54), a binary search finds it, and only this row is dropped.
  */
 export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: BatchWriterOptions<Row>): BatchWriter<Row> {
     let waiting: Row[] = [];

@@ -86,7 +86,7 @@ function onSignal(log: LifecycleLog) {
         process.on(name, () => {
             if (first === undefined) {
                 first = { name, at: performance.now() };
-                log.info({ signal: name }, `${name}: finishing what is in flight, then stopping; once more stops at once`);
+                log.info({ signal: name }, `${name}: finishing what is in flight, then stopping; a second signal stops at once`);
                 resolve();
             } else if (name !== first.name || performance.now() - first.at > ECHO_MS) {
                 process.exit(EXIT_CODES[name]);

@@ -22,7 +22,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
     return destination ? pino(options, destination) : pino(options);
 }
 
-/** knex suspects a bug of ours where PostgreSQL is away, slow, or busy with our other statements. */
+/** Replaces knex's message, which suspects a missing transaction argument if PostgreSQL is unreachable, slow or busy. */
 const NO_CONNECTION = 'no connection to PostgreSQL within the time: it does not answer, or all connections of this pool are in use';
 
 function serializeError(error: Error): pino.SerializedError {

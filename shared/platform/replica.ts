@@ -34,7 +34,7 @@ export function openReplica(options: {
     return {
         async read(question) {
             if (!lag.isNear()) {
-                status.down(new Error('it cannot be reached, or is more than a second behind'));
+                status.down(new Error('the replica cannot be reached, or is more than a second behind'));
                 return question(primary);
             }
             try {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { getOrMake } from '../domain/get-or-make.ts';
 import { type NameList, readNames } from '../domain/site/name-list.ts';
 
-/** Domains whose publishers need a proof or an operator, as shipped. */
+/** Domains on which publishers need a proof or an operator's permission, as shipped. */
 export const shippedReserved = (): NameList => shipped('reserved-domains.txt');
 
 export const userContentHosts = (): NameList => shipped('user-content-hosts.txt');

@@ -47,7 +47,7 @@ function readRedisUrl(read: SettingsReader, name: string): string | undefined {
         return read.url(name, ['redis:', 'rediss:', 'redis+sentinel:', 'rediss+sentinel:'], 'redis://127.0.0.1:6379');
     }
     if (parseSentinelUrl(value) !== undefined) return value;
-    const problem = 'must be a URL of Sentinels, with commas between, and behind a slash the name of their primary';
+    const problem = 'must be a URL of Sentinels separated by commas, and after a slash the name of their primary';
     return read.fault(name, problem, 'redis+sentinel://10.0.0.1:26379,10.0.0.2:26379/routebook');
 }
 
@@ -78,7 +78,7 @@ export function readOAuthClientsFile(read: SettingsReader): OAuthClients {
         read.fault(name, `must be a file of JSON such as ${shape}, which ${path} is not`, 'oauth-clients.json');
     } catch {
         // The message of the JSON parser may repeat a secret.
-        read.fault(name, `must be a file of JSON that can be read, which ${path} is not`, 'oauth-clients.json');
+        read.fault(name, `must be a readable JSON file, but ${path} is not`, 'oauth-clients.json');
     }
     return new Map();
 }

@@ -144,7 +144,7 @@ export class SettingsReader {
         const address = value === undefined ? undefined : (/^[^<>]*<([^<>]*)>$/.exec(value)?.[1] ?? value);
         // The domain may lack a dot, as in internal mail systems.
         if (address === undefined || /^[^\s@<>,]+@[^\s@<>,]+$/.test(address)) return value;
-        return this.fault(name, 'must be a mail address, alone or in angle brackets behind a name', example);
+        return this.fault(name, 'must be a mail address, alone or in angle brackets after a name', example);
     }
 
     #list(name: string): string[] {
@@ -157,17 +157,17 @@ export class SettingsReader {
     emails(name: string): string[] {
         const list = this.#list(name).map((email) => email.toLowerCase());
         if (list.every((email) => /^[^@\s]+@[^@\s]+$/.test(email))) return list;
-        return this.fault(name, 'must be mail addresses with commas between', 'ops@routebook.example') ?? [];
+        return this.fault(name, 'must be mail addresses separated by commas', 'ops@routebook.example') ?? [];
     }
 
     addresses(name: string): string[] {
         const list = this.#list(name);
         const isRight = (entry: string) => {
-            const [, six = '', four = '', port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(entry) ?? [];
-            return (isIP(six) === 6 || isIP(four) === 4) && Number(port) >= 1 && Number(port) <= 65_535;
+            const [, ipv6 = '', ipv4 = '', port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(entry) ?? [];
+            return (isIP(ipv6) === 6 || isIP(ipv4) === 4) && Number(port) >= 1 && Number(port) <= 65_535;
         };
         if (list.every(isRight)) return list;
-        return this.fault(name, 'must be address:port pairs with commas between', '192.0.2.53:53,[2001:db8::53]:53') ?? [];
+        return this.fault(name, 'must be address:port pairs separated by commas', '192.0.2.53:53,[2001:db8::53]:53') ?? [];
     }
 
     egressAllow(name: string): readonly EgressAllowEntry[] {
@@ -191,7 +191,7 @@ export class SettingsReader {
             const [host, address, ...more] = entry.split('=').map((part) => part.trim().toLowerCase());
             const bare = address?.replace(/^\[(.*)\]$/, '$1');
             if (!host || !bare || more.length > 0 || isIP(bare) === 0 || !/^[a-z0-9.-]+$/.test(host)) {
-                this.fault(name, 'must be name=address pairs with commas between', 'shop.example=127.0.0.1');
+                this.fault(name, 'must be name=address pairs separated by commas', 'shop.example=127.0.0.1');
                 continue;
             }
             const bareHost = host.replace(/\.$/, '');
@@ -212,7 +212,7 @@ export class SettingsReader {
         try {
             return { path, text: readFileSync(path, 'utf8') };
         } catch {
-            return this.fault(name, `must be a file that can be read, which ${path} is not`, example);
+            return this.fault(name, `must be a readable file, but ${path} is not`, example);
         }
     }
 

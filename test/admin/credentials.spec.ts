@@ -80,7 +80,7 @@ describe('rotating the encryption keys', () => {
             startProcess('api', { DATABASE_URL: database.url, SECRET_KEYS: keys, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error' });
         const api = startWith(`${NEW},${OLD}`);
         try {
-            const line = JSON.parse(await api.said('no key of SECRET_KEYS opens what'));
+            const line = JSON.parse(await api.said('no key of SECRET_KEYS decrypts some rows of'));
             expect(line)
                 .to.include({ level: 'error', part: 'secrets' })
                 .and.deep.include({ tables: ['totp_secrets'] });

@@ -96,7 +96,7 @@ describe('admin registry load', () => {
             'c.example',
         ]);
         const { code, json } = await load(folder, '--only', 'd.example');
-        expect([code, (json['error'] as JsonObject)['message']]).to.deep.equal([1, 'There is no package of d.example to load.']);
+        expect([code, (json['error'] as JsonObject)['message']]).to.deep.equal([1, 'There is no package for d.example to load.']);
     });
 
     it('schedules runs with --verify, also for sites that were loaded before, and shows the state of each site', async () => {

@@ -9,7 +9,7 @@ import { mailNews } from '../../shared/mail/news.ts';
 import { addMember, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import { disableWebhooks, findBacklogs, stopDisabled } from '../../shared/store/events/disable-webhooks.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
-import { holdSpreading } from '../../shared/store/events/spread.ts';
+import { blockSpreading } from '../../shared/store/events/spread.ts';
 import { sealResult } from '../../shared/store/jobs/sealed.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
@@ -101,7 +101,7 @@ describe('an event is delivered to webhooks', () => {
         const ada = await join(world);
         const enabled = await add(ada, { enabled: false, url: receiver.url('/enabled') });
         const created = await world.app.db.transaction(async (trx) => {
-            await holdSpreading(trx);
+            await blockSpreading(trx);
             await tell(ada, 'earlier');
             await ada.call('PATCH', `/v1/webhooks/${enabled.webhook_id}`, { body: { enabled: true } });
             return add(ada, { url: receiver.url('/created') });

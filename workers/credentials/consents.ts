@@ -6,7 +6,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { lockAsKeyHolder } from '../../shared/store/accounts/workspaces.ts';
 import { mayAddConnection, TOO_MANY_CONNECTIONS } from '../../shared/store/connections/connections.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
-import { openPlaced, sealSecret } from '../../shared/store/connections/sealing.ts';
+import { openWithDataKey, sealSecret } from '../../shared/store/connections/sealing.ts';
 import { type DueLooks, type Repeated, runDue, together } from '../repeat.ts';
 import { openTokenServer, refusalCode } from './token-server.ts';
 
@@ -37,7 +37,7 @@ export function startConsents(app: App, looks: DueLooks, fetch: CustomFetch): Re
 /** A code works once, so success and failure both end the flow. */
 async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise<void> {
     try {
-        const kept = await openPlaced(app.db, app.secrets, flow, flow.sealed);
+        const kept = await openWithDataKey(app.db, app.secrets, flow, flow.sealed);
         const client = await store.findClient(app, flow, flow.clientId);
         if (kept === undefined || !('value' in kept) || client === undefined) {
             await store.failFlow(app.db, flow, 'The OAuth client of this site was changed meanwhile.');
@@ -80,7 +80,7 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
 /** Tried once: we delete the token whether or not the site accepts the revocation. */
 async function revoke(app: App, fetch: CustomFetch, revocation: store.Revocation): Promise<void> {
     const { entry, site } = revocation;
-    const kept = await openPlaced(app.db, app.secrets, revocation, revocation.sealed);
+    const kept = await openWithDataKey(app.db, app.secrets, revocation, revocation.sealed);
     if (kept === undefined || !('grant' in kept)) return;
     const { grant } = kept;
     const client = grant.flow === 'client_credentials' ? grant : await store.findClient(app, revocation, grant.clientId);

@@ -14,7 +14,7 @@ import {
     storeRenewal,
     takeRenewal,
 } from '../../shared/store/connections/renewals.ts';
-import { openPlaced, type SealedPlace, sealSecret } from '../../shared/store/connections/sealing.ts';
+import { openWithDataKey, type SealedPlace, sealSecret } from '../../shared/store/connections/sealing.ts';
 import { UpstreamFault } from '../upstream/failures.ts';
 import { openTokenServer, refusalCode, type Tokens } from './token-server.ts';
 
@@ -80,7 +80,7 @@ interface Held {
 
 async function look(app: App, place: Place): Promise<Held> {
     const read = await readStoredGrant(app.db, place.connectionId);
-    const kept = read && (await openPlaced(app.db, app.secrets, place, read.sealed));
+    const kept = read && (await openWithDataKey(app.db, app.secrets, place, read.sealed));
     if (read === undefined || kept === undefined || !('grant' in kept)) {
         throw new UpstreamFault('CONNECTION_REQUIRED', 'The connection of this call is gone, or has ended: connect again.');
     }

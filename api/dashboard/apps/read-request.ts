@@ -3,7 +3,7 @@ import { isDocumentId } from '../../../shared/domain/apps/describe-app.ts';
 import { isRegistered } from '../../../shared/domain/apps/redirect-uri.ts';
 import { readResource } from '../../../shared/domain/apps/resource.ts';
 import type { Effect } from '../../../shared/domain/types.ts';
-import { lookUntil } from '../../../shared/platform/look-until.ts';
+import { pollUntil } from '../../../shared/platform/poll-until.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { askForDocument, type ClientApp, findApp } from '../../../shared/store/apps/apps.ts';
 import type { PersonalVisit } from '../page.ts';
@@ -77,7 +77,7 @@ async function findClient(
         if (retryAfter > 0) return { problem: 'You connected too many apps within an hour. Try again later.', retryAfter };
         await askForDocument(app.db, id);
         const look = () => findApp(app.db, id);
-        client = await lookUntil(LOOKS, look, (found) => found !== undefined);
+        client = await pollUntil(LOOKS, look, (found) => found !== undefined);
     }
     if (client === undefined) return { problem: "The app's document could not be read in time. Reload this page." };
     return client.problem === null ? { client } : { problem: `The app's document cannot be used: ${client.problem}` };

@@ -1,7 +1,7 @@
-import { lookUntil } from '../../../shared/platform/look-until.ts';
+import { pollUntil } from '../../../shared/platform/poll-until.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { CALLBACK_PATH, dropFlow, type Flow, findFlow, hashOfState, submitFlow } from '../../../shared/store/connections/oauth.ts';
-import { openPlaced, sealSecret } from '../../../shared/store/connections/sealing.ts';
+import { openWithDataKey, sealSecret } from '../../../shared/store/connections/sealing.ts';
 import type { Answer, PersonalVisit, Shown } from '../page.ts';
 
 /** How long the page waits until a worker has exchanged the code. */
@@ -38,7 +38,7 @@ export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
     const { app, fields } = visit;
     const [state, code] = [fields.get('state'), fields.get('code')];
     const flow = await findMine(visit, state);
-    const kept = await openPlaced(app.db, app.secrets, flow, flow.sealed);
+    const kept = await openWithDataKey(app.db, app.secrets, flow, flow.sealed);
     if (flow.status !== 'open' || kept === undefined || !('value' in kept) || code === undefined) return showEnded(visit, flow);
     const url = new URL(`${app.publicUrl()}${CALLBACK_PATH}`);
     url.searchParams.set('code', code);
@@ -59,7 +59,7 @@ async function findMine({ app, me }: PersonalVisit, state: string | undefined): 
 
 async function untilEnded({ app }: PersonalVisit, flow: Flow): Promise<Flow> {
     const look = () => findFlow(app.db, flow.stateHash);
-    return (await lookUntil(LOOKS, look, (now) => now === undefined || now.status === 'done' || now.status === 'failed')) ?? flow;
+    return (await pollUntil(LOOKS, look, (now) => now === undefined || now.status === 'done' || now.status === 'failed')) ?? flow;
 }
 
 function showEnded(visit: PersonalVisit, flow: Flow): Answer {

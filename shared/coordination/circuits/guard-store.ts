@@ -29,7 +29,7 @@ export interface Tally {
 export interface Death {
     versionId: number;
     endpoint: string;
-    /** Minimum run time of the job. An earlier death within this time counts as the same death. */
+    /** Time since the job's admission, or less. An earlier death within this time counts as the same death. */
     ageMs: number;
     /** When the endpoint last succeeded, by the clock of the database (`app_now()`). */
     lastSuccessAt: Date | undefined;
@@ -91,7 +91,10 @@ export function createGuardStore(db: Db, timeoutMs: number) {
                 [host, operation, verdict, MAX_MS],
             );
         },
-        /** Takes one turn, at a time that all keys allow. @param keys the spacing of turns in ms for each key; null: only pauses apply */
+        /**
+         * Takes one turn at a time that all keys allow, if it is within `patienceMs`.
+         * @param keys the spacing of turns in ms for each key; null: only pauses apply
+         */
         async takeTurn(keys: ReadonlyMap<string, number | null>, patienceMs: number): Promise<{ granted: boolean; waitMs: number }> {
             const { granted, wait_ms } = await one<{ granted: boolean; wait_ms: number }>(
                 'site-turn',

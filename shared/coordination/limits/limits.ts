@@ -68,8 +68,8 @@ function toVerdict(windows: readonly RateWindow[], answer: StoreAnswer): TakeVer
 }
 
 /**
- * After a downgrade, an account may have used more than its limit. Then 0 calls remain. A window without calls never begins; its wait is a
- * whole window, so that a caller who obeys it does not come back each second.
+ * After a downgrade, an account may have used more than its limit. Then 0 calls remain. With a limit of 0 a window never begins; the wait
+ * is then a whole window, so that callers do not retry each second.
  */
 function toStates(windows: readonly RateWindow[], { used, leftMs }: StoreAnswer): WindowState[] {
     return windows.map(({ name, limit, seconds }, index) => ({

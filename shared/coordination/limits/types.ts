@@ -11,9 +11,8 @@ export interface Lease {
     /** The limit that an operator set for the site; absent: half of all slots of the live workers, at least 2. */
     share?: number | undefined;
     /**
-     * Whether it shares the slots of Free: accounts on Free may have three quarters of all slots together, so that others always find some.
-     * From half on each may have one, so that a few cannot have all. Both bounds are at least 64, since a small installation has few
-     * callers.
+     * Whether it shares the slots of Free. All accounts on Free together may use three quarters of the slots, so that others always find
+     * some. Once they use half, each may use only one, so that a few cannot use all. Both bounds are at least 64, for small installations.
      */
     isFree?: boolean | undefined;
     /** The deadline + 5 s, in milliseconds since the epoch. Real time, like `FetchJob.deadlineAt`. */

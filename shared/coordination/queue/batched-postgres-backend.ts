@@ -101,7 +101,7 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
         );
     }
 
-    /** BullMQ's own looks at the clock of this machine: if it is wrong, it takes the jobs of workers that live for those of dead ones. */
+    /** BullMQ's method uses the clock of this machine. If that clock is wrong, it treats jobs of live workers as stalled. */
     override async moveStalledJobsToWait(): Promise<string[]> {
         const { maxStalledCount, stalledInterval } = WORKER_OPTIONS;
         const { rows } = await this.#pool.query<{ id: string }>({
@@ -112,8 +112,8 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
     }
 
     /**
-     * Waits for a signal. BullMQ's own wait asks twice whether a job is there, now or later: two of the ten statements of a lone fetch.
-     * Here no job is delayed, and a signal that came during the last turn is not lost.
+     * Waits for a signal. BullMQ's own wait also queries for waiting and for delayed jobs: two of the ten statements of a lone fetch. No job
+     * here is delayed, and a signal that came during the last turn is not lost.
      */
     override async waitForJob(seconds: number): ReturnType<PostgresQueueBackend['waitForJob']> {
         if (!this.taken.isReady() && this.#signals === this.#answered) {
@@ -131,7 +131,7 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
         this.signal();
     }
 
-    /** Jobs were added, or may have been while nobody listened. */
+    /** Call this when jobs were added, or may have been added while nobody listened. */
     signal(): void {
         this.#signals++;
         this.#wake();

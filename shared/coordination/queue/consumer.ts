@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
-import { lookUntil } from '../../platform/look-until.ts';
 import { once } from '../../platform/once.ts';
+import { pollUntil } from '../../platform/poll-until.ts';
 import { type BullWorker, type Envelope, REPORT_GRACE_MS, type WorkerBackend } from './backend.ts';
 import { RETRY_MS } from './bull-options.ts';
 import { writeReport } from './report.ts';
 import type { StoreClock } from './store-clock.ts';
 
-/** How long a stopping worker in which no job runs waits for a store that does not answer. */
+/** How long a stopping worker without running jobs waits for a store that does not answer. */
 const CUT_MS = 1000;
 const LOOKS = { everyMs: 20, maxMs: Number.POSITIVE_INFINITY };
 
@@ -30,7 +30,7 @@ interface ConsumerOptions {
     clock: Pick<StoreClock, 'jobFromStore' | 'outcomeToStore'>;
     handler: Handler;
     concurrency: number;
-    /** Runs for each job whose worker died, before its caller receives the answer. */
+    /** Called for each job whose worker died, before its caller receives the answer. */
     onDeath?: ((job: FetchJob) => Promise<void>) | undefined;
     log: ConnectionLog;
 }
@@ -86,7 +86,7 @@ export function openConsumer({ backend, clock, handler, concurrency, onDeath, lo
         try {
             const work = handler(job, abort.signal, envelope.trace, (act) => acts.push(act));
             const outcome = await work.catch((error: unknown): FetchFailure => {
-                log.error({ part: 'worker', operation: job.operation, err: error }, 'a job failed by a bug');
+                log.error({ part: 'worker', operation: job.operation, err: error }, 'a job failed because of a bug');
                 return { ok: false, code: 'INTERNAL' };
             });
             if (!abort.signal.aborted) await reply(id, envelope, { ...outcome, ranMs: Math.round(performance.now() - began) });
@@ -98,7 +98,7 @@ export function openConsumer({ backend, clock, handler, concurrency, onDeath, lo
     }
 }
 
-/** Stops a worker. BullMQ waits for its last call of the store, without end if the store is away. Jobs that run are always waited for. */
+/** Stops a worker after its running jobs. BullMQ also waits for its last call to the store; CUT_MS limits this wait. */
 async function pause(worker: BullWorker, inFlight: () => number): Promise<{ isCut: boolean }> {
     let isPaused = false;
     const paused = worker.pause().finally(() => {
@@ -109,7 +109,7 @@ async function pause(worker: BullWorker, inFlight: () => number): Promise<{ isCu
         if (inFlight() > 0) busyAt = performance.now();
         return isPaused || performance.now() - busyAt >= CUT_MS;
     };
-    await Promise.race([paused, lookUntil(LOOKS, isOver, Boolean)]);
+    await Promise.race([paused, pollUntil(LOOKS, isOver, Boolean)]);
     return { isCut: !isPaused };
 }
 

@@ -22,10 +22,11 @@ const JOBS_CHANNEL = 'bullmq_jobs';
  * disk before the request is sent.
  */
 const SETTINGS = '-c synchronous_commit=off';
-/** BullMQ's schema comes first, then that of our own tables, which a role or a database may name. */
+/** BullMQ's schema comes first, then that of our own tables, which the role or the database may set. */
 const FIRST = `select set_config('search_path', 'bullmq, ' || current_setting('search_path'), false)`;
 /**
- * Maximum time that a worker waits for an answer, and that the server works for it: less, so that nothing commits after the worker gave up.
+ * Timeouts of a worker's statements: of the answer, and in the server. The server's is shorter, so that nothing commits after the worker
+ * gave up.
  */
 const WORKER_MS = { answer: 5000, statement: 4000 };
 

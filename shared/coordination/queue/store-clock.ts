@@ -1,8 +1,9 @@
 import type { FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 
-/** How often the clocks are compared, and how soon again if the store does not answer, or so slowly that its time is known roughly. */
+/** Interval of the comparisons of the clocks. */
 const COMPARE_MS = 10_000;
+/** The interval after no answer, or after one that took so long (ROUGH_MS) that the time of the store is known only roughly. */
 const RETRY_MS = 1000;
 const ROUGH_MS = 50;
 /** Clocks of machines that are set by NTP differ by less. */
@@ -11,7 +12,7 @@ const TOLERATED_MS = 1000;
 export type StoreClock = ReturnType<typeof openStoreClock>;
 
 /**
- * The clock of the queue's store, by which times travel between processes, because the clocks of their machines may differ by minutes.
+ * The clock of the queue's store. Processes exchange times by this clock, because the clocks of their machines may differ by minutes.
  * It runs on the monotonic clock of this process, so a jump of the machine's clock does not move it.
  * @param read asks the store for its time, in milliseconds since the epoch
  */
@@ -24,7 +25,7 @@ export function openStoreClock(read: () => Promise<number>, log: ConnectionLog) 
     /** How far the clock of this machine is ahead of the store's. */
     const aheadMs = () => Math.ceil(Date.now() - performance.now() - origin);
 
-    /** The store read its clock between question and answer. An origin that agrees with this is kept. */
+    /** The store read its clock between request and answer. An origin that agrees with this is kept. */
     async function compare(): Promise<{ tookMs: number }> {
         const asked = performance.now();
         const at = await read();
@@ -34,7 +35,7 @@ export function openStoreClock(read: () => Promise<number>, log: ConnectionLog) 
         const wasWrong = isWrong;
         isWrong = Math.abs(ahead) >= TOLERATED_MS;
         if (isWrong && !wasWrong) {
-            const message = 'the clock of this machine differs from that of the store of the queue: set both by NTP';
+            const message = 'the clock of this machine differs from the clock of the queue store: synchronise both with NTP';
             log.warn({ part: 'clock', ahead_ms: ahead }, message);
         }
         if (wasWrong && !isWrong) log.warn({ part: 'clock', ahead_ms: ahead }, 'the clock of this machine is right again');
@@ -57,7 +58,7 @@ export function openStoreClock(read: () => Promise<number>, log: ConnectionLog) 
         /** The time of the store, in milliseconds since the epoch. */
         now: () => Math.round(performance.now() + origin),
         aheadMs,
-        /** A job with its times by the store's clock, for other processes; and one of them by the clock of this machine. */
+        /** Converts the times of a job to the store's clock, for other processes, or back to the clock of this machine. */
         jobToStore: (job: FetchJob) => shiftJob(job, -aheadMs()),
         jobFromStore: (job: FetchJob) => shiftJob(job, aheadMs()),
         outcomeToStore: (outcome: FetchOutcome) => shiftOutcome(outcome, -aheadMs()),

@@ -24,7 +24,7 @@ export function spawnKept(
 }
 
 /** Resolves when the process has ended or could not be started. */
-export async function hasExited(kept: ChildProcess): Promise<void> {
+export async function waitForExit(kept: ChildProcess): Promise<void> {
     await once(kept, 'exit').catch(() => undefined);
 }
 

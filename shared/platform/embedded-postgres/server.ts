@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Binaries } from './binaries.ts';
 import { type Account, giveTo, type Home } from './home.ts';
-import { hasExited, spawnKept } from './kept-process.ts';
+import { spawnKept, waitForExit } from './kept-process.ts';
 import { findPostmaster, stopPostmaster } from './postmaster.ts';
 
 export const PORT = 5432;
@@ -26,7 +26,7 @@ export interface Server {
 
 /**
  * Creates an empty cluster if there is none. The folder gets its final name only when it is complete.
- * @returns whether there was none
+ * @returns whether it created one
  */
 export async function initialise({ home, binaries, durable }: Omit<Setup, 'socketFolder'>): Promise<boolean> {
     if (existsSync(home.cluster)) return false;
@@ -40,7 +40,7 @@ export async function initialise({ home, binaries, durable }: Omit<Setup, 'socke
         await promisify(execFile)(binaries.initdb, options, surroundings(home.account));
     } catch (cause) {
         const output = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
-        throw new Error(`the embedded PostgreSQL cannot make its data folder: ${lastLine(output || String(cause))}`, { cause });
+        throw new Error(`the embedded PostgreSQL cannot create its data folder: ${lastLine(output || String(cause))}`, { cause });
     }
     renameSync(draft, home.cluster);
     return true;
@@ -71,7 +71,7 @@ async function launch({ home, binaries, socketFolder, durable }: Setup): Promise
     const keeper = spawnKept(binaries.postgres, argv, { ...surroundings(home.account), output: log });
     closeSync(log);
     let isGone = false;
-    const gone = hasExited(keeper).then(() => {
+    const gone = waitForExit(keeper).then(() => {
         isGone = true;
     });
     for (; !isGone; await sleep(5)) {

@@ -10,7 +10,7 @@ export interface Asker {
     isKnown: boolean;
 }
 
-/** A client or account with at most this many requests a minute counts as rare. */
+/** A client or account counts as rare with at most this many requests in the current and the previous minute. */
 const RARELY = 5;
 const MINUTE_MS = 60_000;
 /** Maximum wait. */
@@ -117,5 +117,5 @@ function createMinuteCounts(): { count(name: string): number } {
 }
 
 function overloaded(): Refusal {
-    return new Refusal('OVERLOADED', 'Too many people sign in at this moment.', { retryAfter: 2 });
+    return new Refusal('OVERLOADED', 'Too many people are signing in at the moment.', { retryAfter: 2 });
 }

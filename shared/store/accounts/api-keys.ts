@@ -52,6 +52,7 @@ export interface ListedKey extends KeyRow {
 /** Maximum number of active keys of one workspace. */
 export const MAX_KEYS = 100;
 
+/** Creates a key. Unlike `addKey`, it does not check the limit of the workspace. */
 export async function createKey(db: Db, { workspaceId, userId, name, expiresIn, scopes }: KeyOrder): Promise<NewKey> {
     const apiKey = newApiKey();
     const keyId = newId('key');
@@ -84,7 +85,7 @@ export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
         .select(KEY);
 }
 
-/** Keys that have ended stay, so there may be any number of them. */
+/** Maximum number of keys in a list. Ended keys are kept, so there may be any number of them. */
 export const LISTED_KEYS = 1000;
 
 /** Raw: the key has ended. */
@@ -157,7 +158,7 @@ type Rotated = { ok: true; made: NewKey } | { ok: false; why: 'ended' | 'too man
 /**
  * Replaces an active key by a new one with the same name, cap, scopes and price to confirm. The old key ends after `overlapSeconds`, or
  * earlier if it would have expired. The lifetime of the new key starts now and is as long as that of the old one. Refused if the old key
- * has ended meanwhile, or if both together would be too many; then nothing changed.
+ * has ended meanwhile, or if the workspace would have too many active keys.
  */
 export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): Promise<Rotated> {
     return db.transaction(async (trx) => {

@@ -4,20 +4,20 @@ const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
 
-/** Limits that all processes share, for the seconds after a first attempt. Names end with their subject: a client's address, a user. */
+/** Limits that all processes share. A window begins with its first attempt. Names end with what is counted: a client's address, a user. */
 export const ATTEMPTS = {
     'password by client': { max: 10, seconds: MINUTE },
     'password by user': { max: 10, seconds: MINUTE },
     'sign-in by known browser': { max: 10, seconds: 15 * MINUTE },
-    // Only those with a wrong password.
+    // Counts only wrong passwords.
     'sign-in by client': { max: 40, seconds: 15 * MINUTE },
     'sign-in by account and client': { max: 10, seconds: 15 * MINUTE },
     'sign-in by account': { max: 60, seconds: HOUR },
-    // Each hour has the limit of foreign mails, too: a sign-up sends one.
+    // 'foreign mail by client' limits them per hour too, because a sign-up sends a mail.
     'sign-up by client': { max: 100, seconds: DAY },
     'link by client': { max: 10, seconds: HOUR },
     'link by address': { max: 4, seconds: HOUR },
-    // Of what somebody else tried with the address. Counted apart: a stranger could otherwise use up the links of its owner.
+    // Mails about a sign-up or a change of address by somebody else. Counted apart, so that a stranger cannot use up the owner's links.
     'notice by address': { max: 4, seconds: HOUR },
     'factor by account': { max: 5, seconds: 15 * MINUTE },
     'passkey by client': { max: 60, seconds: 15 * MINUTE },
@@ -32,10 +32,10 @@ export const ATTEMPTS = {
     'claim check by account': { max: 20, seconds: HOUR },
     'app registration by client': { max: 20, seconds: HOUR },
     'app document by user': { max: 20, seconds: HOUR },
-    // They bound the used refresh tokens of a grant, which are kept as long as it lasts: the second use of any of them ends it.
+    // Limit the used refresh tokens. A grant keeps all of them, because the second use of one ends the grant.
     'renewal by grant': { max: 60, seconds: 10 * MINUTE },
     'renewal by grant, day': { max: 1000, seconds: DAY },
-    // Of what its forms change: it bounds the rows of audit logs.
+    // Changes in the dashboard. Limits the rows of audit logs.
     'change by user': { max: 1200, seconds: HOUR },
     'checkout by workspace': { max: 30, seconds: HOUR },
 } as const satisfies Record<string, { max: number; seconds: number }>;
@@ -58,7 +58,7 @@ export async function forgetAttempts(db: Db, attempts: readonly Attempt[]): Prom
     await db('attempts').whereIn('name', attempts.map(nameOf)).delete();
 }
 
-/** Gives an attempt back, because it turned out to be none of those that the limit is for. */
+/** Subtracts an attempt that the limit is not meant for, such as one with the correct password. */
 export async function returnAttempt(db: Db, attempt: Attempt): Promise<void> {
     await db('attempts').where('name', nameOf(attempt)).where('used', '>', 0).decrement('used', 1);
 }

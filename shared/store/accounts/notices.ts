@@ -2,7 +2,7 @@ import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { ago, type Columns, columns, type Db, now, orNow, toColumns } from '../../platform/db.ts';
 
-/** Notices about credits are not displayed. They become events, once a period. */
+/** `credits_…` notices are not displayed. Each becomes an event, once a period. */
 type NoticeKind = 'allowance_80' | 'allowance_100' | 'failing' | 'payment_failed' | 'plan_ended' | 'credits_low' | 'credits_exhausted';
 
 interface NewNotice {
@@ -79,7 +79,7 @@ export async function dismissNotice(db: Db, noticeId: string): Promise<void> {
         .update({ dismissed_at: orNow(db, 'dismissed_at') });
 }
 
-/** Removes notices that no longer apply, because calls succeed again. Notices created after `since` stay. */
+/** Ends a notice, unless it was created after `since`. */
 export async function endNotice(db: Db, { since, ...name }: NoticeName & { since: Date }): Promise<void> {
     await queryNotice(db, name)
         .where('at', '<', since)
@@ -102,7 +102,7 @@ function queryNotice(db: Db, { accountId, kind, subject }: NoticeName) {
 }
 
 /** The mail addresses of an account: that of the user, or those of the members who manage the payment of the workspace. */
-export async function payersOf(db: Db, accountId: string): Promise<string[]> {
+export async function payerEmails(db: Db, accountId: string): Promise<string[]> {
     const payers = db('memberships').where({ workspace_id: accountId }).whereIn('role', ['owner', 'billing']).select('user_id');
     return db('users')
         .whereNull('deleted_at')
@@ -168,6 +168,7 @@ export interface Streak {
     site: string;
     endpoint: string;
     lastSuccess: Date | null;
+    /** Whether the latest call failed. */
     isFailing: boolean;
 }
 

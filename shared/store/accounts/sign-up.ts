@@ -18,8 +18,8 @@ interface SignUpOrder {
 
 /**
  * Creates a user with an unverified address and a workspace on Free; undefined if the normalised address already has an account. If the
- * address had an account before, the new account gets the remaining allowance of the old one, no second first-fetch bonus, and earns no
- * inviter anything. The inviter also earns nothing if there are too many sign-ups on that day.
+ * address had an account before, the new account gets the remaining allowance of the old one, no second first-fetch bonus, and no
+ * inviter. An inviter earns nothing if too many people signed up from the same place on that day (`countSignUp`).
  */
 export async function signUp(db: Db, { email, passwordHash, invitedBy, address }: SignUpOrder): Promise<string | undefined> {
     return db.transaction(async (trx) => {
@@ -36,7 +36,7 @@ export async function signUp(db: Db, { email, passwordHash, invitedBy, address }
             .returning('id');
         if (made === undefined) return undefined;
         const userId: string = made.id;
-        // Read after the insert, which waits for an account that is just giving the address up.
+        // Read after the insert, which waits for a concurrent deletion or change of address.
         const former = await trx('former_users')
             .where({ address_hash: hashOf('address', email.normalised) })
             .first('allowance_left', 'first_charged_at', { is_over: trx.raw('resets_at <= app_now()') });

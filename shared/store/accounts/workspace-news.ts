@@ -2,7 +2,7 @@ import { type Db, toColumns } from '../../platform/db.ts';
 
 interface News {
     workspaceId: string;
-    /** News about the same domain share a mail. At most one such mail is sent per hour. */
+    /** A registrable domain, or another subject. News about the same one share a mail. At most one such mail is sent per hour. */
     domain: string;
     /** News with the same topic also share a mail, regardless of their domains. */
     topic?: 'added' | 'reported';

@@ -5,7 +5,7 @@ import type { PackageAuth } from '../../domain/types.ts';
 import { type Columns, columns, countRows, type Db, fromNow, lockName, now, toColumns } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { actorOfUser, type By, recordAct } from '../accounts/workspace-audit.ts';
-import { openPlaced, type SealedPlace, sealSecret } from './sealing.ts';
+import { openWithDataKey, type SealedPlace, sealSecret } from './sealing.ts';
 
 /** The path to which sites redirect people after a consent. */
 export const CALLBACK_PATH = '/connections/callback';
@@ -154,7 +154,7 @@ export async function findClient(
 ): Promise<OAuthClient | undefined> {
     const own = await db('oauth_clients').where({ workspace_id: workspaceId, site }).first();
     if (own !== undefined && (clientId === undefined || own.client_id === clientId)) {
-        const kept = own.sealed === null ? undefined : await openPlaced(db, secrets, clientPlace(workspaceId, site), own.sealed);
+        const kept = own.sealed === null ? undefined : await openWithDataKey(db, secrets, clientPlace(workspaceId, site), own.sealed);
         const clientSecret = kept !== undefined && 'value' in kept ? kept.value : undefined;
         return { clientId: own.client_id, clientSecret, origins: own.origins ?? undefined };
     }

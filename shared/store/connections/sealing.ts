@@ -17,7 +17,7 @@ export interface SealedPlace {
 /** No key of `SECRET_KEYS` decrypts the data key of a workspace. */
 export class DataKeyUnreadable extends Error {
     constructor(workspaceId: string) {
-        super(`no key of SECRET_KEYS opens the data key of ${workspaceId}; add the key that made it`);
+        super(`no key of SECRET_KEYS decrypts the data key of ${workspaceId}; add the key that encrypted it`);
     }
 }
 
@@ -51,7 +51,7 @@ export function secretOpener(dataKey: KeyRing, sealed: Buffer, place: SealedPlac
 }
 
 /** Decrypts a value that another table encrypts with the data key of a workspace. */
-export async function openPlaced(db: Db, secrets: Secrets, place: SealedPlace, sealed: Buffer): Promise<StoredSecret | undefined> {
+export async function openWithDataKey(db: Db, secrets: Secrets, place: SealedPlace, sealed: Buffer): Promise<StoredSecret | undefined> {
     const row = await db('connection_keys').where({ workspace_id: place.workspaceId }).first('sealed');
     const key = row && (await openDataKey(secrets, row.sealed));
     return key && secretOpener(key, sealed, place)();

@@ -8,7 +8,7 @@ import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { lockAsKeyHolder } from '../accounts/workspaces.ts';
 import { CHANGED_AT_ONCE, disabledColumns, lockWaiting, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
-import { holdSpreading } from './spread.ts';
+import { blockSpreading } from './spread.ts';
 import { lockWebhook, queryWebhook, toReceiver, WEBHOOK, type Webhook, type WebhookName, wakeHost } from './webhooks.ts';
 
 interface WebhookChange {
@@ -47,7 +47,7 @@ async function writeChange(
     return db.transaction(async (trx) => {
         await lockAsKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
         // Enabling needs no hold: nothing is spread to a disabled webhook.
-        if (change.isEnabled === false || change.receiver !== undefined) await holdSpreading(trx);
+        if (change.isEnabled === false || change.receiver !== undefined) await blockSpreading(trx);
         const before = await lockWebhook(trx, name);
         if (before === undefined) return { changed: undefined };
         const { userId, receiver, events, description, isEnabled, by } = change;

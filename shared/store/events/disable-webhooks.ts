@@ -4,9 +4,9 @@ import { type InTurn, withoutTurns } from '../../platform/in-turn.ts';
 import { retryRolledBack } from '../../platform/pg-errors.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
-import { holdSpreading } from './spread.ts';
+import { blockSpreading } from './spread.ts';
 
-/** `caller`: by PATCH, or its person left or got the role billing. `gone`: 410. `backlog`: too many waiting deliveries. */
+/** `caller`: by PATCH, or because the person who enabled it left or got the role billing. The other reasons: see `WHY`. */
 export type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
 
 type Cause = Exclude<DisabledReason, 'caller'> | 'left';
@@ -27,7 +27,7 @@ const WHY: Readonly<Record<Cause, [reason: string, advice: string]>> = {
     ],
 };
 
-/** Disables webhooks that are still enabled, and mails the owners of their workspaces. `stopDisabled` does the rest. */
+/** Disables webhooks that are still enabled, and mails the owners of their workspaces. `stopDisabled` then stops their deliveries. */
 export async function disableWebhooks(db: Db, webhookIds: readonly string[], cause: Exclude<Cause, 'left'>): Promise<void> {
     if (webhookIds.length > 0) await db.transaction((trx) => disable(trx, webhookIds, cause));
 }
@@ -47,8 +47,8 @@ interface FailingWebhook {
 const NAMED = ['id as webhookId', 'workspace_id as workspaceId', 'url'];
 
 async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Promise<void> {
-    await holdWorkspacesOf(trx, webhookIds);
-    await holdSpreading(trx);
+    await lockWorkspacesOf(trx, webhookIds);
+    await blockSpreading(trx);
     const ended: FailingWebhook[] = await trx('webhooks')
         .whereIn('id', webhookIds)
         .where({ is_enabled: true })
@@ -67,11 +67,11 @@ async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Pr
     }
 }
 
-/** Warns the owners of workspaces, once, that these webhooks will be disabled. */
+/** Warns the owners of workspaces, once, that these webhooks may be disabled. */
 export async function warnOfFailing(db: Db, webhookIds: readonly string[]): Promise<void> {
     if (webhookIds.length === 0) return;
     await db.transaction(async (trx) => {
-        await holdWorkspacesOf(trx, webhookIds);
+        await lockWorkspacesOf(trx, webhookIds);
         const warned: FailingWebhook[] = await trx('webhooks')
             .whereIn('id', webhookIds)
             .where({ is_enabled: true, warned_at: null })
@@ -99,18 +99,18 @@ export async function findBacklogs(db: Db): Promise<string[]> {
     return rows.map(({ id }) => id);
 }
 
-/** Locks workspaces against changes of members. Call it before webhooks are locked, as who removes a member does. */
-async function holdWorkspacesOf(trx: Db, webhookIds: readonly string[]): Promise<void> {
+/** Locks workspaces against changes of members. Lock order: workspaces, then webhooks, as in the removal of a member. */
+async function lockWorkspacesOf(trx: Db, webhookIds: readonly string[]): Promise<void> {
     const ids = trx('webhooks').whereIn('id', webhookIds).select('workspace_id');
     await trx('workspaces').whereIn('id', ids).orderBy('id').forKeyShare().select('id');
 }
 
-/** From then on nothing that waits is sent, until `stopWaiting` has stopped it. */
+/** Waiting deliveries are no longer sent. `stopWaiting` then stops them. */
 export function disabledColumns(db: Db, reason: DisabledReason) {
     return { is_enabled: false, disabled_at: now(db), disabled_reason: reason, is_stopping: true };
 }
 
-/** Deliveries that one transaction changes: attempts that end meanwhile wait for it. */
+/** Maximum deliveries that one transaction changes. Attempts that end meanwhile wait for it. */
 export const CHANGED_AT_ONCE = 5000;
 
 /** Locks some waiting deliveries, and returns their ids. All lock the webhook first, and deliveries in the order of their ids. */
@@ -122,7 +122,7 @@ export async function lockWaiting(trx: Db, which: { webhook_id: string; host?: s
 
 /**
  * Stops the deliveries that waited when this webhook was disabled; they are sent only if a user redelivers them. There may be 100,000, so
- * this takes many transactions, and none in which spreading is blocked.
+ * it uses many transactions, none of which blocks spreading.
  */
 export async function stopWaiting(db: Db, webhookId: string, inTurn: InTurn): Promise<void> {
     while (await inTurn(() => retryRolledBack(() => stopSome(db, webhookId))));
@@ -141,12 +141,12 @@ async function stopSome(db: Db, webhookId: string): Promise<boolean> {
     });
 }
 
-/** Stops what waits for webhooks that nobody waited for, or whose process died. */
+/** Stops the waiting deliveries of disabled webhooks, if no process has done so. */
 export async function stopDisabled(db: Db): Promise<void> {
     for (const webhookId of await db('webhooks').where({ is_stopping: true }).pluck('id')) await stopWaiting(db, webhookId, withoutTurns);
 }
 
-/** A URL as logs, emails and the audit log show it, since its query may contain a secret of the receiver. */
+/** A URL for logs, emails and the audit log. Its query may contain a secret of the receiver. */
 export function withoutQuery(url: string): string {
     return url.replace(/\?.*$/, '');
 }

@@ -1,9 +1,9 @@
 import type { Db } from '../../platform/db.ts';
 import { SITE_EVENT_DAYS } from './event-feed.ts';
 
-/** Maximum number of events per call of `spreadEvents`. */
+/** Maximum number of events of workspaces and accounts per call of `spreadEvents`. */
 const MAX_EVENTS = 500;
-/** The same for events of sites, which may go to thousands of webhooks of strangers: nobody waits for many of them. */
+/** The same for events of sites. Each may have thousands of deliveries, and other events must not wait for many of them. */
 const MAX_SITE_EVENTS = 4;
 
 interface Spread {
@@ -14,7 +14,7 @@ interface Spread {
 const LOCK = "hashtextextended('place events', 0)";
 
 /** Blocks spreading, and so changes of what it reads, until this transaction ends. All events wait: keep it short. */
-export async function holdSpreading(trx: Db): Promise<void> {
+export async function blockSpreading(trx: Db): Promise<void> {
     await trx.raw(`select pg_advisory_xact_lock(${LOCK})`);
 }
 
@@ -79,7 +79,7 @@ export const EVENT_WAITS = `select true from (
         (select at from events where position is null and site is not null order by at limit 1)
     ) waiting limit 1`;
 
-/** Gives the oldest events positions and deliveries, one process at a time: readers miss none. Undefined: another one is at it. */
+/** Gives the oldest events positions and deliveries. Undefined if another process does: one at a time, so that readers miss no event. */
 export async function spreadEvents(db: Db): Promise<Spread | undefined> {
     const { rows: waiting } = await db.raw<{ rows: unknown[] }>(EVENT_WAITS);
     if (waiting.length === 0) return { events: 0, deliveries: 0 };

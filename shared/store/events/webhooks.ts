@@ -11,7 +11,7 @@ import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { lockAsKeyHolder } from '../accounts/workspaces.ts';
 import { type DisabledReason, disabledColumns, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
-import { holdSpreading } from './spread.ts';
+import { blockSpreading } from './spread.ts';
 
 export interface Webhook {
     webhookId: string;
@@ -144,7 +144,7 @@ export async function deleteWebhook(db: Db, name: WebhookName, by: By, inTurn: I
 
 async function disableToDelete(db: Db, name: WebhookName): Promise<boolean> {
     return db.transaction(async (trx) => {
-        await holdSpreading(trx);
+        await blockSpreading(trx);
         if ((await lockWebhook(trx, name)) === undefined) return false;
         await queryWebhook(trx, name).update(disabledColumns(trx, 'caller'));
         return true;
@@ -168,7 +168,7 @@ async function deleteDisabled(db: Db, name: WebhookName, by: By): Promise<boolea
 
 /** Disables the webhooks of workspaces without members. Call it in the transaction that empties the workspaces. */
 export async function disableWebhooksOfEmptied(trx: Db, workspaceIds: readonly string[]): Promise<void> {
-    await holdSpreading(trx);
+    await blockSpreading(trx);
     await trx('webhooks').whereIn('workspace_id', workspaceIds).update(disabledColumns(trx, 'caller'));
 }
 

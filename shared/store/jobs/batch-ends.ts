@@ -15,7 +15,7 @@ const ENDING: Readonly<Record<'cancelled' | 'expired', string>> = {
     expired: "status = 'queued' and operation is null and expires_at <= app_now()",
 };
 
-/** Items that end in one transaction. Ends of running items wait for it and hold their account, so others may wait too. */
+/** Maximum items that one transaction ends. Running items that end meanwhile wait for it, and hold the lock of their account. */
 const ENDED_AT_ONCE = 1000;
 
 /** Ends the queued items of a batch, or those that have expired. An item that expires after a failure keeps that failure. */
@@ -23,7 +23,7 @@ export async function endQueuedItems(db: Db, batchId: string, status: 'cancelled
     for (let after: number | null = 0; after !== null; ) after = await endSome(db, batchId, status, after);
 }
 
-/** Raw: locks items by id, then the batch, without reading them here. @returns the last number looked at; null: none */
+/** Raw: locks items by id, then the batch, without reading them here. @returns the last item number considered; null: none left */
 async function endSome(db: Db, batchId: string, status: 'cancelled' | 'expired', after: number): Promise<number | null> {
     return db.transaction(async (trx) => {
         const { rows } = await trx.raw<{ rows: [{ looked: number; last: number | null }] }>(
@@ -49,7 +49,7 @@ async function endSome(db: Db, batchId: string, status: 'cancelled' | 'expired',
             { batchId, status, after },
         );
         const [{ looked, last }] = rows;
-        // Not between the items, of which the last may end the batch.
+        // Pauses only after the last items, which may end the batch instead.
         await closeBatch(trx, batchId, looked < ENDED_AT_ONCE);
         return last;
     });

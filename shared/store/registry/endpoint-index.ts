@@ -20,7 +20,7 @@ export const SITE_WAITS = 'select true from sites_to_index where due_at <= app_n
 /** When a site that could not be indexed is tried again, in seconds. */
 const RETRY_SECONDS = 60;
 
-/** Indexes one queued site, if any; processes take different ones. A site that fails waits a minute. @throws for an outage */
+/** Indexes a queued site; processes take different ones. A failed site waits a minute. @returns whether one was indexed @throws an outage */
 export async function indexNextSite(db: Db, { describe, onFault }: Indexing): Promise<boolean> {
     return db.transaction(async (trx) => {
         const next = trx('sites_to_index').where('due_at', '<=', now(trx)).orderBy('id').limit(1).forUpdate().skipLocked().select('id');
@@ -82,7 +82,7 @@ export async function noteVerified(db: Db, versionId: number): Promise<void> {
         .update({ is_verified: version.clone().select(db.raw('verified_at is not null')) });
 }
 
-/** Copies call statistics, skipping endpoints that are being indexed. Lists are planned by the statistics of the whole table. */
+/** Copies call statistics, except to endpoints that are being indexed. Analyzes the table, because its statistics decide plans of lists. */
 export async function noteCalls(db: Db): Promise<void> {
     await db.raw(NOTE_CALLS);
     await db.raw('select endpoints_analyze()');

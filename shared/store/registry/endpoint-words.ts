@@ -8,14 +8,14 @@ import type { Read } from '../../platform/replica.ts';
 const COMMON = 64;
 /**
  * With at least this many endpoints, all counts except 0 are cached, because rare words then have similar weights, and those of common
- * words are read before they are asked for. Otherwise 69 of the first 100 finds of a process wait for counts instead of 21.
+ * words are read in advance. Otherwise 69 of the first 100 finds of a process wait for counts instead of 21.
  */
 const MANY = 50_000;
 const REMEMBERED = 20_000;
 const FRESH_MS = 3_600_000;
 const TIMEOUT_MS = 2000;
 
-/** Knows the frequencies of the words of endpoints. @param read must limit the time of queries */
+/** Counts the endpoints that contain a word, with a cache. @param read must limit the time of queries */
 export function createEndpointWordCounts(read: Read) {
     const common = new LRUCache<string, number>({ max: REMEMBERED, ttl: FRESH_MS });
     let commonReadAt = Number.NEGATIVE_INFINITY;
@@ -64,7 +64,7 @@ const TOTAL = '';
 
 /**
  * Estimates the count of a word from a tier that has many endpoints with it: the first tier has one endpoint of 64, the second one of 8.
- * Other words are counted. The total number of endpoints comes from the statistics of the server.
+ * Other words are counted. Above 20,000, the total number of endpoints comes from the statistics of PostgreSQL.
  */
 const COUNTS: PreparedQuery = {
     name: 'endpoint_word_counts',

@@ -14,7 +14,7 @@ import { withoutRefused } from './refused-endpoints.ts';
 interface FoundList {
     /** Undefined if no endpoint contains a word of the task. */
     search: Search | undefined;
-    /** Best first, at most 200; at most three of one registrable domain in ten, unless the filter names a site. */
+    /** Best first, at most 200; at most three of a registrable domain in each ten, unless the filter names a site. */
     found: Slot<FoundEndpoint>[];
     /** Whether vectors contributed to the result. */
     isByMeaning: boolean;
@@ -58,7 +58,7 @@ export function createFinder(read: Read, phrases: () => Phrases, vectors: () => 
         return { search: weigh(again, recounted, new Set(corrected.values())), counts: recounted };
     }
 
-    /** The endpoints with words of the task, best first. Of those that few words fit, the far in meaning are dropped. */
+    /** The endpoints with words of the task, best first. Those that match few words are dropped if their meaning is far from the task's. */
     async function byWords(
         task: string,
         { search, counts }: Understood,
@@ -67,13 +67,13 @@ export function createFinder(read: Read, phrases: () => Phrases, vectors: () => 
         const candidates = candidatesOf(search, counts);
         if (candidates === undefined) return { search: undefined, ordered: [] };
         const rows = await read(async (db) => withoutRefused(db, await findByWords(db, search, candidates, filters), policiesOf));
-        // An endpoint with nearly all words is found with some words, too.
+        // An endpoint may be found twice: among those with nearly all words, and among those with some.
         const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];
         const scored = withNearness(directionOfTask(task, phrases(), vectors()), distinct);
         return { search, ordered: bestFirst(scored.filter(({ score }) => score >= LEAST_LISTED)) };
     }
 
-    /** The endpoints nearest to the meaning, nearest first. Empty if not found in time: words alone decide then. */
+    /** The endpoints nearest to the meaning, nearest first. Empty if they are not found in time. */
     async function byMeaning(search: Search, filters: FindFilters, meaning: Meaning): Promise<FoundEndpoint[]> {
         const vector = await meaning.vector;
         const timeoutMs = Math.ceil(meaning.deadline - performance.now());
@@ -96,7 +96,7 @@ export function createFinder(read: Read, phrases: () => Phrases, vectors: () => 
     };
 }
 
-/** Personal data of the caller is found only where they have an account, unless they name the site. */
+/** For a task about the caller's own data, finds only endpoints that need a connection, unless a filter for it or for a site is set. */
 function narrowToOwn(filters: FindFilters, { isOwn }: Search): FindFilters {
     return isOwn && filters.site === undefined && filters.needsConnection === undefined ? { ...filters, needsConnection: true } : filters;
 }

@@ -32,12 +32,11 @@ export interface FoundRow extends FoundEndpoint {
     policies: CheckedEndpoint | null;
 }
 
-/** One found by its words. */
 interface WordsRow extends FoundRow {
     direction: string | null;
 }
 
-/** One found by its vector. Its score is that of its words, which may be 0. */
+/** Its score is that of its words, which may be 0. */
 interface NearRow extends FoundRow {
     similarity: number;
 }
@@ -45,8 +44,8 @@ interface NearRow extends FoundRow {
 /** Maximum number of endpoints that are scored for one task, so no list is longer. */
 const MAX_SCORED = 200;
 /**
- * A tier is searched only if the previous tiers found fewer than this. A tier that reads few index entries is searched until the list is
- * full. A tier that reads more is searched only until there is a choice. A tier that reads too many is not searched at all.
+ * A tier is searched only if the previous tiers found fewer than this: FULL if it and they read at most FEW_WALKED index entries, ENOUGH if
+ * more. The last two tiers are skipped if more than MAX_WALKED entries would be read.
  */
 const FULL = MAX_SCORED;
 const ENOUGH = 20;
@@ -73,7 +72,7 @@ export function findNearest(
     return runComposed<NearRow>(db, nearestFor(search), { ...valuesOf(search, filters), vector }, timeoutMs);
 }
 
-/** The words to search for, and for each tier the number of earlier results from which it is skipped. */
+/** The words to search for, and for each tier the number of earlier results that skips it. */
 function walksOf({ strict, loose, cost }: Candidates, filters: FindFilters): Record<string, unknown> {
     const scale = isNarrowed(filters) ? NARROWED_WALK : 1;
     const enoughFor = (walked: number) => (walked <= FEW_WALKED * scale ? FULL : walked <= MAX_WALKED * scale ? ENOUGH : 0);

@@ -19,7 +19,7 @@ import {
     workspaceOf,
 } from './publication.ts';
 import { fulfil } from './schema-requests.ts';
-import { findLookAlikes, rememberName } from './site-warnings.ts';
+import { findLookAlikes, storeSkeleton } from './site-warnings.ts';
 import { scheduleRun } from './verification.ts';
 
 /** Queues work on the database. @param locks whether the work locks the domain */
@@ -77,7 +77,7 @@ async function store(db: Db, order: PublishOrder, seen: Compared, isLast: boolea
     const { versionId, publishedAt } = await addVersion(db, order, next);
     if (before.hasPaces || order.document.pace !== undefined) await storePaces(db, order.registrable);
     await scheduleRun(db, order.document.site);
-    if (before.isNewDomain) await rememberName(db, order.registrable);
+    if (before.isNewDomain) await storeSkeleton(db, order.registrable);
     await fulfil(db, order.document.site, versionId);
     await recordVersion(db, order, next.version, next.change);
     await recordEvent(db, publishedEvent(order, { ...next, publishedAt }));

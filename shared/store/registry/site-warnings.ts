@@ -43,7 +43,7 @@ export async function findLookAlikes(db: Db, registrable: string, workspaceId: s
 }
 
 /** Stores the skeleton of the domain's name, by which look-alikes are found. */
-export async function rememberName(db: Db, registrable: string): Promise<void> {
+export async function storeSkeleton(db: Db, registrable: string): Promise<void> {
     const skeleton = skeletonOf(registrable);
     await db('domains').where({ registrable }).update({ skeleton });
 }

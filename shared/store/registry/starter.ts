@@ -16,8 +16,8 @@ export type StarterLoad =
     | { outcome: 'unchanged' | 'owned' | 'maintained' | 'blocked' };
 
 /**
- * Publishes a package of the starter registry, unless one of these reasons prevents it.
- * @param options.mayReturn whether content may become the latest again after other content; then only the newest version is compared
+ * Publishes a package of the starter registry, unless a reason of `StarterLoad` prevents it.
+ * @param options.mayReturn whether the content of an older version may be published again; then only the newest version is compared
  * @param options.loadedFor the workspace to which it belongs; Routebook's by default
  */
 export async function publishStarter(

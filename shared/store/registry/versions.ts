@@ -13,7 +13,7 @@ import type { VersionRef } from './history.ts';
 /** Maximum length of cached packages in characters. Their parsed form takes several times as many bytes. */
 const CACHED_CHARACTERS = 8 * 1024 * 1024;
 const CACHED_VERSIONS = 5000;
-/** Cached when read twice within so many reads, so that a walk through the registry evicts nothing and makes no garbage. */
+/** A version is cached when it is read again within this many others, so that a walk through the registry evicts nothing. */
 const WANTED_VERSIONS = 5000;
 /** How many versions are read at a time for the price of a call. */
 const UNITS_AT_ONCE = 8;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { hasExited, spawnKept } from '../../../shared/platform/embedded-postgres/kept-process.ts';
+import { spawnKept, waitForExit } from '../../../shared/platform/embedded-postgres/kept-process.ts';
 import { freePort } from '../../support/free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -86,7 +86,7 @@ async function startOn(port: number, { run, prepare, readyPath, isOf }: Program)
         env: { PATH: process.env['PATH'], HOME: folder },
         output: openSync(logFile, 'a'),
     });
-    const gone = hasExited(kept);
+    const gone = waitForExit(kept);
     const stop = async () => {
         kept.ref();
         kept.stdin?.end();

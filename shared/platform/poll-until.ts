@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Looks again and again, for at most `maxMs`, until `isOver` of what is seen. @returns what was seen last */
-export async function lookUntil<Seen>(
+/** Polls `look` until `isOver` accepts its result, for at most `maxMs`. @returns the last result */
+export async function pollUntil<Seen>(
     { everyMs, maxMs }: { everyMs: number; maxMs: number },
     look: () => Promise<Seen>,
     isOver: (seen: Seen) => boolean,
