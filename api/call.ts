@@ -49,7 +49,7 @@ export interface AnswerNotes {
     readonly headers: Record<string, string>;
     /** The remaining credits, for the body of a refusal. */
     creditsRemaining?: number | undefined;
-    /** A failure is stored under the call's key: a write may have been sent. */
+    /** Whether a failure is stored under the Idempotency-Key, because a write may have been sent. */
     isFinal?: boolean;
     /** Milliseconds that a worker spent on the fetch; undefined if no worker took it. */
     ranMs?: number | undefined;

@@ -46,7 +46,7 @@ export function serve<Params, Query, Body, Answer, Auth extends KeyUse>(
         const answer = contract.idempotent ? await answerOnce({ call, request, rules }, run) : await run(call);
         if (contract.personalWithKey !== true) return toResponse(contract.cacheSeconds, answer, request, h);
         const response = await toResponse(call.caller === undefined ? contract.cacheSeconds : undefined, answer, request, h);
-        // Otherwise a cache between may answer a call with a key by what it kept for one without.
+        // Otherwise a shared cache may answer a call with a key from what it stored for a call without one.
         return response.vary('authorization');
     });
 }
@@ -128,7 +128,7 @@ function toCall<P, Q, B, By extends Caller | undefined>(app: App, request: Reque
 
 function render<P, Q, B, A>(contract: Contract<P, Q, B, A>, reply: Reply<A>): Rendered {
     const { status = contract.answer.status, headers = {}, pagination, meta } = reply;
-    if ('lines' in reply) throw new Error(`${contract.name} does not say that it answers in lines`);
+    if ('lines' in reply) throw new Error(`the contract of ${contract.name} lacks answer.lines`);
     if ('text' in reply) return { text: reply.text, status, headers, isKept: reply.isKept };
     const { answer } = reply;
     const isWhole = contract.answer.shape === 'whole';

@@ -21,7 +21,7 @@ const INCREASE = 0.05;
 /** The pages that anybody may read, and that cost as much as browsing by the API. A signed-in user tries an endpoint on another. */
 const PAGES = /^\/(?:(?:registry(?!\/[^/]+\/try\/)|trending|requests|docs)(?:\/|$)|llms\.txt$|$)/;
 
-const WORDS = 'This process is busy, and fetches come first; read this again in a moment.';
+const WORDS = 'This process is busy, and fetches have priority. Try again in a moment.';
 
 /**
  * Gives fetches priority over browsing. Browsing is always admitted up to a rate, and beyond it as long as the event loop has spare time.
@@ -30,7 +30,7 @@ const WORDS = 'This process is busy, and fetches come first; read this again in 
  */
 export function browseThrottling(server: Server, app: App): Check {
     const admission = createAdmission(app.config.browsedPerSecond);
-    const refuse = createReadRefusal(server, app, { words: WORDS, message: 'browsing was refused: fetches need the time' });
+    const refuse = createReadRefusal(server, app, { words: WORDS, message: 'reads were rejected: fetches have priority' });
     let lastFetch = Number.NEGATIVE_INFINITY;
     /** Browsing requests in progress. A finished answer that its client reads slowly does not count. */
     const inService = new Set<IncomingMessage>();

@@ -57,11 +57,11 @@ function plain(text: string): string | undefined {
     return address;
 }
 
-/** Where only IPv6 arrives, a translator writes the addresses of all IPv4 clients into this one /64 (RFC 6052). */
-const TRANSLATED = ipaddr.parseCIDR('64:ff9b::/96');
+/** NAT64 puts all IPv4 clients into this prefix (RFC 6052). Without the translation back they would share one /64. */
+const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
 function untranslated(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
-    const isTranslated = address.kind() === 'ipv6' && address.match(TRANSLATED);
+    const isTranslated = address.kind() === 'ipv6' && address.match(NAT64);
     return isTranslated ? ipaddr.fromByteArray(address.toByteArray().slice(12)) : address;
 }
 

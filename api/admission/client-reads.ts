@@ -26,7 +26,7 @@ const SLOW_MS = 400;
 /** The event loop utilization above which reads are slow because of this process. It uses a tenth while PostgreSQL is slow. */
 const BUSY = 0.8;
 
-const WORDS = 'Too many reads of your address are in progress; read this again in a moment.';
+const WORDS = 'Too many reads from your address are in progress. Try again in a moment.';
 
 interface Waiting {
     arrival: Arrival;
@@ -48,13 +48,13 @@ interface Reads {
  * 100 connections that read pages, files or lists make every fetch ten times slower, with a key or without. Look-ups with a key have their
  * own rate limits and are not limited here. A finished answer releases its slot, even if the client reads it slowly, and so does a call
  * that waits for an event. A read that waits for slow ones gets 503 SERVICE_UNAVAILABLE after a second: while the database is slow, nobody
- * waits longer for a slot than for a connection, and slow reads of one client stay eight. Behind fast reads the line is short-lived, and all
- * are answered. So are they while this process or its machine is busy: a client with 32 reads in progress got 503 for a fifth of them. The
- * limit on open connections bounds the number of waiting reads.
+ * waits longer for a slot than for a connection, and one client has at most eight slow reads. Reads that wait for fast ones are all answered.
+ * If this process or its machine is busy, they are too: otherwise a client with 32 reads in progress got 503 for a fifth of them. The limit
+ * on open connections bounds the number of waiting reads.
  * @param limits how long a read waits, after which time a read is slow, and above which event loop utilization this process is busy
  */
 export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS, slowMs = SLOW_MS, busyAbove = BUSY } = {}): Check {
-    const refuse = createReadRefusal(server, app, { words: WORDS, message: 'reads were refused: their client has too many' });
+    const refuse = createReadRefusal(server, app, { words: WORDS, message: 'reads were rejected: one client has too many in progress' });
     const readsOf = new Map<string, Reads>();
     const ends = new WeakMap<IncomingMessage, () => void>();
     server.ext('onRequest', (request, h) => {

@@ -51,8 +51,8 @@ export async function countCall(call: OpenCall<unknown, unknown, unknown>, lease
 }
 
 /**
- * Counts a call in a rate limit that is separate from those of fetches: `jobs` and `batches` for orders, `changes` for what is
- * audited, `reads` for other calls. People are counted separately from the keys of their account, so a stolen key does not stop them.
+ * Counts a call in a rate limit that is separate from those of fetches: `jobs` and `batches` for new ones, `changes` for audited calls,
+ * `reads` for other calls. People are counted separately from the keys of their account, so a stolen key does not stop them.
  * Calls without a key are not counted.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */

@@ -37,7 +37,7 @@ export const rawRefusals: AppPlugin = {
         });
         listener.on('connect', (request: IncomingMessage, socket: Duplex) => {
             socket.on('error', () => {});
-            answer(app, new Refusal('VALIDATION_ERROR', 'CONNECT is for proxies, and this is none.'), socket, request);
+            answer(app, new Refusal('VALIDATION_ERROR', 'CONNECT is not supported: this server is not a proxy.'), socket, request);
         });
         // Ignores unknown Expect headers, because Node would answer 417 without our envelope.
         listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));

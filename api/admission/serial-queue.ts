@@ -6,9 +6,9 @@ import { peerIdentity } from './client-address.ts';
 /** Maximum number of waiting requests of one connection. Normal clients pipeline fewer. */
 const MAX_WAITING = 100;
 /**
- * While more requests wait on all connections of a process, no connection of a client address with more than MAX_WAITING may have more than
- * one. Many clients that never pipeline have one, sent before the end of the last response was noticed. Each waiting request costs 60 µs
- * when its connection ends, and all may end in one turn.
+ * While more requests than this wait in the process, a client address with more than MAX_WAITING of them may have only one per connection.
+ * One is allowed because clients that never pipeline may send it before they notice the end of the last response. Each waiting request costs
+ * 60 µs when its connection ends, and all may end in one turn.
  */
 const MAX_WAITING_IN_ALL = 1000;
 

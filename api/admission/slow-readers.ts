@@ -39,7 +39,7 @@ interface Sending {
 interface Unread {
     bytes: number;
     /** Those that have sent nothing since the last look. Oldest first. */
-    still: UnreadAnswer[];
+    stalled: UnreadAnswer[];
     moving: UnreadAnswer[];
 }
 
@@ -92,7 +92,7 @@ export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds:
 
     const timer = setInterval(() => {
         const cut = cutDownTo(budgetBytes, open);
-        if (cut.connections > 0) log.warn(cut, 'too many answers wait for readers that do not read: their connections were cut');
+        if (cut.connections > 0) log.warn(cut, 'unread answers exceed the memory budget: their connections were cut');
     }, everyMs).unref();
     server.ext('onPostStop', () => clearInterval(timer));
 }
@@ -110,18 +110,18 @@ function cutDownTo(budget: number, open: ReadonlyMap<ServerResponse, Sending>): 
         const sent = socket.bytesWritten - socket.writableLength;
         const isMoving = sent > sending.sent;
         sending.sent = sent;
-        const client = getOrMake(unreadOf, sending.client, () => ({ bytes: 0, still: [], moving: [] }));
+        const client = getOrMake(unreadOf, sending.client, () => ({ bytes: 0, stalled: [], moving: [] }));
         const bytes = bytesOf(response, sending);
-        (isMoving ? client.moving : client.still).push({ response, bytes });
+        (isMoving ? client.moving : client.stalled).push({ response, bytes });
         client.bytes += bytes;
         unsent += bytes;
     }
     const cut = { connections: 0, unsent_bytes: unsent };
     while (unsent > budget) {
         const most = [...unreadOf.values()].reduce((one, other) =>
-            (other.bytes - one.bytes || other.still.length - one.still.length) > 0 ? other : one,
+            (other.bytes - one.bytes || other.stalled.length - one.stalled.length) > 0 ? other : one,
         );
-        const { response, bytes } = (most.still.shift() ?? most.moving.shift()) as UnreadAnswer;
+        const { response, bytes } = (most.stalled.shift() ?? most.moving.shift()) as UnreadAnswer;
         most.bytes -= bytes;
         unsent -= bytes;
         cut.connections++;

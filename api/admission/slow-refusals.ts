@@ -29,9 +29,9 @@ export const slowRefusals: AppPlugin = {
                 const waitMs = account === undefined ? 0 : refused.waitMs(account);
                 if (account === undefined || waitMs === 0) return h.continue;
                 delayed.add(request);
-                // Each waiting call takes its own place, so that they do not all go on in one turn.
+                // Each delayed call spends a token, so that they do not all continue in the same turn.
                 if (waitMs < LONGEST_MS) refused.spend(account, 1);
-                // Others at its address do not wait for it.
+                // Releases its slot, so that other reads from its address do not wait for it.
                 request.app.endRead?.();
                 await sleep(Math.min(waitMs, LONGEST_MS));
                 if (request.raw.req.socket.destroyed) throw new Refusal('REQUEST_TIMEOUT', 'The caller hung up.');

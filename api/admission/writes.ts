@@ -126,12 +126,12 @@ export function inSteps<Params, Query, Body, Answer>(respond: (call: Call<Params
 
 function accountFull(app: App, { plan }: Caller, { window, waiting } = { window: 'publishing', waiting: WAITING_PER_ACCOUNT }): Refusal {
     app.metrics.rateLimited.inc({ plan, window });
-    const message = `The window ${window} is full: one write of this account runs and ${waiting} wait for it.`;
+    const message = `The window ${window} is full: one write of this account is running and ${waiting} are waiting.`;
     return new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
 }
 
 function processFull(): Refusal {
-    return new Refusal('OVERLOADED', 'Too many writes wait for their turn.', { retryAfter: 1 });
+    return new Refusal('OVERLOADED', 'Too many writes are waiting.', { retryAfter: 1 });
 }
 
 /** Maximum number of refusals of one account per second that are answered at once. */

@@ -102,7 +102,7 @@ export const agentTools: AppPlugin = {
     },
 };
 
-/** Loads the protocol's packages in separate turns of the event loop, since together they take up to 0.3 s. */
+/** Loads the MCP SDK and its packages in separate turns of the event loop, since together they take up to 0.3 s. */
 async function loadProtocol(): Promise<void> {
     // The largest of the packages.
     await import('zod/v4/core');
@@ -183,12 +183,12 @@ function messagesIn(body: unknown): unknown {
     return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
 }
 
-/** The protocol's code of wrong params. */
+/** The JSON-RPC code for invalid params. */
 const INVALID_PARAMS = -32602;
 
 /**
- * Answers each request of a body that breaks the rules of values, such as one with a NUL character. A notification gets no answer. Empty if
- * an id breaks them, such as one that would be rounded: the client would not know it again.
+ * Builds an error for each request of a body with an invalid value, such as a NUL character. A notification gets no answer. Empty if an id
+ * is invalid, such as a number that would be rounded: the client could not match the answer.
  */
 function errorsOf(body: unknown, faults: readonly Detail[]): object[] {
     if (faults.some(({ path }) => /^(\/\d+)?\/id$/.test(path))) return [];
@@ -213,14 +213,14 @@ function webRequest(app: App, { raw }: Request): globalThis.Request {
     return request;
 }
 
-/** Responses are JSON, so a client that accepts JSON need not accept event streams, as the protocol's package demands. */
+/** Responses are JSON, so a client that accepts JSON need not accept event streams too, which the MCP SDK requires. */
 function acceptsJson(accept = '*/*'): boolean {
     return accept.split(',').some((range) => /^\s*(?:\*\/\*|application\/(?:\*|json))\s*(?:;|$)/i.test(range));
 }
 
 /**
- * One read of each account at a time, except those that wait for an end: a request has ten messages, and the limit of the reads of a client
- * does not apply within this process.
+ * Runs one read of an account at a time, except long polls: a request may have ten messages, and the limit on the reads of a client does not
+ * apply within this process.
  */
 const readsOf = perApp(() => new KeyedQueue());
 

@@ -11,12 +11,10 @@ const LASTS_MS = 10 * 60 * 1000;
 /** The maximum length of a state, in characters. Ours are shorter. */
 const MAX = 2000;
 
-/**
- * The state that the client keeps between question and answer. It is encrypted, and binds the answer to the call, the key and the price.
- */
+/** The state that the client keeps between question and answer. Encrypted. It binds the answer to the call, the key and the price. */
 interface Held {
     at: number;
-    /** The id of this question, which can be answered once. */
+    /** The id of this question, which can be answered only once. */
     once: string;
     keyId: string;
     /** Hash of the tool and its arguments. */

@@ -37,7 +37,7 @@ const UNREAD = '00'.repeat(32);
 /** Maximum number of attempts for a key that is released meanwhile. */
 const MAX_LOOKS = 5;
 /** The call was charged and never runs again. */
-const SEALED = 'This call was made, and the answer kept under its Idempotency-Key cannot be decrypted at the moment.';
+const SEALED = 'This call was made, but the answer stored under its Idempotency-Key cannot be decrypted at the moment.';
 
 /**
  * Runs a call once per key (docs/api.md, "Idempotency"). Successes are stored for 24 h, and failures that the handler marks as final (a
@@ -92,7 +92,7 @@ async function takeKey<P, Q, B>(
                 await endAbandoned(call, request, { ...keyed, operation: begun.holder });
                 break;
             case 'full':
-                await waitForRoom(call, request, keyed);
+                await refuseUntilSpace(call, request, keyed);
                 break;
             case 'replay': {
                 const turn = { keys: [keyed.workspaceId], gone: call.gone };
@@ -108,7 +108,7 @@ async function takeKey<P, Q, B>(
     throw inProgress();
 }
 
-/** Stored answers that a process reads at a time, and one of each workspace: an answer may have 10 MiB, and a replay costs nothing. */
+/** Stored answers that a process reads at a time, one of each workspace: an answer may have 10 MiB, and replays are not charged. */
 const REPLAYS_AT_ONCE = 4;
 
 const replaysOf = perApp(() => new KeyedQueue({ atOnce: REPLAYS_AT_ONCE }));
@@ -132,7 +132,7 @@ async function runKeyed<P, Q, B>(
     } catch (error) {
         if (call.notes.isFinal !== true) {
             const forgotten = tryTo(call, () => idempotency.forget(keyed));
-            // If the database caused the error, does not wait for it again.
+            // If the database caused the error, do not wait for it again.
             if (!isOutage(error)) await forgotten;
             throw error;
         }
@@ -143,7 +143,7 @@ async function runKeyed<P, Q, B>(
 }
 
 /**
- * The process that owned the key died, or could not store how the call ended. The hold decides: a charge was stored with its answer; an
+ * Ends a call whose process died, or could not store how it ended. The hold decides: a charge was stored with its answer; an
  * open hold is released here, so that its worker sends nothing; a write that was marked as sent stays OUTCOME_UNKNOWN; in all other cases
  * the call was not made.
  */
@@ -173,8 +173,12 @@ export async function keepReply(
     return { text, isKept: true, headers };
 }
 
-/** @throws Refusal RATE_LIMITED unless a stored answer has just expired. */
-async function waitForRoom<P, Q, B>({ app, caller, notes }: Call<P, Q, B>, request: Request, { workspaceId }: KeyedCall): Promise<void> {
+/** Tells the caller how long to wait for space. @throws Refusal RATE_LIMITED unless a stored answer has just expired */
+async function refuseUntilSpace<P, Q, B>(
+    { app, caller, notes }: Call<P, Q, B>,
+    request: Request,
+    { workspaceId }: KeyedCall,
+): Promise<void> {
     const waitMs = await app.idempotency.msUntilSpace(workspaceId);
     if (waitMs === 0) return;
     const { plan, accountId, figures } = caller;
@@ -183,7 +187,7 @@ async function waitForRoom<P, Q, B>({ app, caller, notes }: Call<P, Q, B>, reque
         const { windows } = await app.limits.peek(`account:${accountId}`, windowsOf(figures), accountId);
         Object.assign(notes.headers, limitHeaders(windows));
     }
-    throw new Refusal('RATE_LIMITED', 'The window idempotency is full: the answers kept under keys of this workspace take all its room.', {
+    throw new Refusal('RATE_LIMITED', 'The window idempotency is full: the stored answers of this workspace use all of its space.', {
         retryAfter: Math.ceil(waitMs / 1000),
     });
 }

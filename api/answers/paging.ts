@@ -13,8 +13,8 @@ export interface Page<Place = Json> extends PageOrder<Place> {
 }
 
 const DEFAULT_LIMIT = 20;
-/** Raise it when the places in cursors change: cursors of an earlier release are then invalid. */
-const PLACES = 3;
+/** Raise it when the content of cursors changes. It invalidates the cursors of earlier releases. */
+const CURSOR_FORMAT = 3;
 
 /**
  * Reads `limit` and `cursor`. `about` has the parameters that the cursor is bound to, in addition to the route: every parameter that
@@ -27,7 +27,7 @@ export async function readPage<Place extends Json>(
     about: Json,
 ): Promise<Page<Place>> {
     const { limit = DEFAULT_LIMIT, cursor } = query;
-    const bound: Json = [route, about, PLACES];
+    const bound: Json = [route, about, CURSOR_FORMAT];
     const after = cursor === undefined ? undefined : await app.cursors.open(bound, cursor);
     if (cursor !== undefined && after === undefined) throw new Refusal('INVALID_CURSOR');
     return {
@@ -55,7 +55,7 @@ export async function answerPage<Place extends Json, Row, Entry>(
 
 /** @throws Refusal INVALID_CURSOR if the list cannot be continued at a place any more */
 export function refuseOldPlace(error: unknown): never {
-    if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor is too old; start again without one.');
+    if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor has expired. Start again without one.');
     throw error;
 }
 

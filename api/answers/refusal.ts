@@ -55,7 +55,7 @@ export function envelope(
 }
 
 const NO_DATA_KEY = 'Credentials of this workspace cannot be stored at the moment. The operator must repair the encryption keys.';
-const BROKEN_PATH = 'The path is malformed: each escape must be a % with two hexadecimal digits, and all together must be UTF-8.';
+const BROKEN_PATH = 'The path is malformed. Each % must be followed by two hexadecimal digits, and the decoded bytes must be UTF-8.';
 
 /** hapi itself raises 404 for unknown paths and 400 for broken ones, since it does not read our bodies. Any other hapi error is a bug. */
 export async function toRefusal({ db }: App, error: Error & { output?: { statusCode: number } }): Promise<Refusal> {

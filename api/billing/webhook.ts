@@ -45,7 +45,7 @@ async function signedEvent({ settings, clock }: Billing, bytes: Buffer, signatur
     try {
         return stripe.webhooks.constructEvent(bytes, String(signature), settings.webhookSecret, TOLERANCE_SECONDS, undefined, clock.now());
     } catch (cause) {
-        throw new Refusal('VALIDATION_ERROR', 'The Stripe-Signature header does not fit this body.', {}, { cause });
+        throw new Refusal('VALIDATION_ERROR', 'The Stripe-Signature header does not match this body, or is too old.', {}, { cause });
     }
 }
 
@@ -55,7 +55,7 @@ function reconcileEveryMinute(server: Server, app: App): void {
     const timer = setInterval(() => {
         running = running.then(() =>
             reconcileSubscriptions(app).catch((error: unknown) => {
-                app.log.warn({ part: 'billing', err: error }, 'subscriptions could not be looked at; it is tried again in a minute');
+                app.log.warn({ part: 'billing', err: error }, 'subscriptions could not be reconciled; the next try is in a minute');
             }),
         );
     }, RECONCILE_MS);

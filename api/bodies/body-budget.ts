@@ -119,7 +119,7 @@ function findLargestGroup(entries: readonly Entry[], by: 'network' | 'owner'): r
 
 const budget = createBodyBudget();
 
-const NO_ROOM = 'So many large bodies are on their way to this process that there is no room for this one; send it again in a moment.';
+const NO_ROOM = 'This process is receiving too many large bodies. Send this one again in a moment.';
 
 export interface BodyUse {
     maxBytes: number;

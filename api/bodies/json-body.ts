@@ -11,7 +11,7 @@ import { readBytes } from './read-body.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A route without a body only checks for field names. */
+/** The limits for the body of a route that takes none. */
 const UNWANTED_BOUNDS: JsonBounds = { ...BODY_BOUNDS, texts: 'line' };
 
 /** The value of a body, and problems that a schema cannot detect. They are reported together with the schema's problems. */
@@ -36,7 +36,7 @@ function checked({ value, text }: { value: Json; text: string }, guarded: Guarde
     return { value: guarded.hasParams && faults.length === 0 ? keepDigits(value, parseExact(text, value)) : value, faults };
 }
 
-/** Numbers keep their digits in params alone. Elsewhere a schema would take such a number for an object. */
+/** Keeps the exact digits of numbers in params only. They are objects, which a schema would reject elsewhere. */
 function keepDigits(value: Json, exact: Json): Json {
     if (Array.isArray(value) && Array.isArray(exact)) return value.map((one, at) => keepDigits(one, exact[at] ?? null));
     if (!isObject(value) || !isObject(value['params']) || !isObject(exact)) return value;
@@ -52,7 +52,7 @@ const MAX_LEVELS = 100;
 const TOO_COMPLEX: Detail = {
     path: '',
     code: 'TOO_COMPLEX',
-    message: `The body has more than ${MAX_VALUES.toLocaleString('en')} values, or more than ${MAX_LEVELS} levels. Only files may make a body this large.`,
+    message: `The body has more than ${MAX_VALUES.toLocaleString('en')} values, or more than ${MAX_LEVELS} levels. Only files may make a body larger than ${BODY_BYTES / 1024} KiB.`,
 };
 
 /** Checks the limits without parsing, since parsing would block the event loop. */
@@ -135,5 +135,5 @@ function parse(payload: Buffer): { value: Json; text: string } {
 }
 
 export function emptyBody(): Refusal {
-    return new Refusal('INVALID_JSON', 'The body is empty; send a JSON object.');
+    return new Refusal('INVALID_JSON', 'The body is empty. Send a JSON object.');
 }

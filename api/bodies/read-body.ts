@@ -10,13 +10,13 @@ export const LATE = Symbol('late');
 const SMALL_PIECES: PieceLimit = { max: 10_000, size: 64 };
 
 export function tooManyPieces(limit: PieceLimit): Refusal {
-    return new Refusal('VALIDATION_ERROR', `The body comes ${inPieces(limit)}: send larger ones.`, { headers: { connection: 'close' } });
+    return new Refusal('VALIDATION_ERROR', `The body arrives ${inPieces(limit)}. Send larger ones.`, { headers: { connection: 'close' } });
 }
 
 /** The refusal of a body that is larger than its route accepts. */
 export function tooLarge(maxBytes: number): Refusal {
     const limit = maxBytes < 1024 * 1024 ? `${Math.floor(maxBytes / 1024)} KiB` : `${Math.floor(maxBytes / 1024 / 1024)} MiB`;
-    return new Refusal('PAYLOAD_TOO_LARGE', `The body is larger than this route accepts, which is ${limit}.`);
+    return new Refusal('PAYLOAD_TOO_LARGE', `The body is larger than this route accepts: at most ${limit}.`);
 }
 
 /**
@@ -68,7 +68,8 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
         });
         // Every request emits `close`. The error, whose stack is expensive, is created only if the body has not ended.
         const cut = (cause?: unknown) => {
-            if (!source.readableEnded) refuse(new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.', {}, { cause }));
+            if (!source.readableEnded)
+                refuse(new Refusal('REQUEST_TIMEOUT', 'The connection closed before the whole body arrived.', {}, { cause }));
         };
         source.once('error', cut);
         source.once('close', cut);

@@ -59,7 +59,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
                 continue;
             }
             if (source.readableEnded) break;
-            if (source.destroyed) throw new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.');
+            if (source.destroyed) throw new Refusal('REQUEST_TIMEOUT', 'The connection closed before the whole body arrived.');
             await waitForBytes(source, Math.min(pauseMs, until - performance.now()), state);
         }
         reservation?.completed(kept);
@@ -95,7 +95,7 @@ function waitForBytes(source: Request['raw']['req'], ms: number, state: { wake?:
         const late = () => {
             over();
             const headers = { connection: 'close' };
-            reject(new Refusal('REQUEST_TIMEOUT', 'The body paused for too long, or took too long in all.', { headers }));
+            reject(new Refusal('REQUEST_TIMEOUT', 'The body stopped arriving for too long, or took too long in total.', { headers }));
         };
         const timer = setTimeout(late, Math.max(0, ms));
         for (const event of events) source.on(event, come);

@@ -7,7 +7,7 @@ export const healthRoutes = [
     serve(getHealth, async ({ app }) => {
         const { canFetch, ...answer } = await checkHealth(app);
         if (canFetch) return { answer };
-        throw new Refusal('SERVICE_UNAVAILABLE', 'Fetches cannot be served right now; browsing goes on as long as it can.', {
+        throw new Refusal('SERVICE_UNAVAILABLE', 'Fetches cannot be served right now. Browsing may still work.', {
             retryAfter: 1,
             data: { ...answer, status: 'unavailable' },
         });

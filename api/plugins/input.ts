@@ -119,7 +119,7 @@ function asWritten(query: ObjectSchema): Schema {
 const NO_BODY = Joi.object({}).messages({ 'object.unknown': 'This route takes no body field of this name' });
 
 function unwanted(name: string): Detail {
-    return { path: pointerStep(name), code: 'UNKNOWN_FIELD', message: 'This route takes no query field of this name.' };
+    return { path: pointerStep(name), code: 'UNKNOWN_FIELD', message: 'This route has no query parameter of this name.' };
 }
 
 export function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
@@ -140,7 +140,7 @@ function placed(type: string | undefined, path: ValidationErrorItem['path']): st
 
 /** Replaces Joi's messages, which would show the pattern and repeat the value, which may be a secret. */
 const OWN_MESSAGES = {
-    'string.pattern.base': '{{#label}} does not have the form that this route takes',
+    'string.pattern.base': '{{#label}} has an invalid format',
     'string.pattern.name': '{{#label}} must be {{#name}}',
     'text.form': '{{#label}} must be written as {{#value}}',
     'number.unsafe': '{{#label}} must have at most 15 digits',
@@ -179,7 +179,7 @@ function singleValues({ query, raw }: Request, problems: Detail[]): Record<strin
         const path = pointerStep(name);
         const isRepeated = Array.isArray(value);
         if (isRepeated) problems.push({ path, code: 'REPEATED', message: 'This query parameter may appear only once.' });
-        const fault = garbled.has(name) ? 'is not UTF-8' : textProblem(`${name}${value}`, { multiline: IN_LINES.has(name) });
+        const fault = garbled.has(name) ? 'is not UTF-8' : textProblem(`${name}${value}`, { multiline: MULTILINE.has(name) });
         if (fault !== undefined) problems.push({ path, code: 'INVALID_VALUE', message: `This query parameter ${fault}.` });
         else if (!isRepeated) single[name] = value;
     }
@@ -187,7 +187,7 @@ function singleValues({ query, raw }: Request, problems: Detail[]): Record<strin
 }
 
 /** Query parameters with free text, which may have several lines. */
-const IN_LINES: ReadonlySet<string> = new Set(['intent', 'task']);
+const MULTILINE: ReadonlySet<string> = new Set(['intent', 'task']);
 
 /**
  * Finds the decoded names of query parameters with escapes that are not UTF-8. Decoding replaced these with characters that were not sent.

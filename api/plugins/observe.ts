@@ -20,7 +20,7 @@ declare module '@hapi/hapi' {
         gone: AbortSignal | undefined;
         /** For a call by an agent's tool in this process: the credits that a person confirmed. */
         confirmed: number | undefined;
-        /** For a call by a page: reads its visitor again. Undefined if the visitor may not go on. */
+        /** For a call by a page: looks its visitor up again. Undefined if the visitor has lost access. */
         visitorAgain: (() => Promise<Caller | undefined>) | undefined;
         notes: AnswerNotes;
         /** The validated input. */
@@ -31,7 +31,7 @@ declare module '@hapi/hapi' {
         contract?: AnyContract;
         /** Whether pages of any origin may call at least one method of the path. */
         isOpen?: boolean;
-        /** A page that anybody may read. While the database does not say who is signed in, its visitor is nobody. */
+        /** A page that anybody may read. If the session cannot be looked up, its visitor counts as signed out. */
         isPublic?: boolean;
         /** Answers 405: the path takes other methods. */
         isRefused?: true;

@@ -3,9 +3,9 @@ import { headerCopies } from '../admission/request-headers.ts';
 import type { AppPlugin } from './plugin.ts';
 
 /**
- * Requires a path, and one valid Host header. A URL of another scheme may have no path, for which hapi finds no route but fails. Node and
- * hapi accept two Host headers, but proxies disagree about which one counts; and hapi throws where it reads a URL with an invalid host.
- * HTTP/1.0 requests may have none.
+ * Requires a path, and one valid Host header. A URL of another scheme may have no path, and hapi then fails instead of answering 404. Node
+ * and hapi accept two Host headers, but proxies disagree about which one counts. hapi throws when it reads a URL with an invalid host.
+ * HTTP/1.0 requests may have no Host header.
  */
 export const oneHost: AppPlugin = {
     name: 'one-host',
@@ -17,9 +17,9 @@ export const oneHost: AppPlugin = {
         server.ext('onPreAuth', (request, h) => {
             const hosts = headerCopies(request.raw.req, 'host');
             const isMissing = hosts === 0 && request.raw.req.httpVersion !== '1.0';
-            if (isMissing || hosts > 1) throw new Refusal('VALIDATION_ERROR', 'The Host header has to stand exactly once.');
+            if (isMissing || hosts > 1) throw new Refusal('VALIDATION_ERROR', 'Send exactly one Host header.');
             if (!isHost(request.raw.req.headers.host ?? ''))
-                throw new Refusal('VALIDATION_ERROR', 'The Host header is no host with an optional port.');
+                throw new Refusal('VALIDATION_ERROR', 'The Host header must be a host with an optional port.');
             return h.continue;
         });
     },

@@ -7,7 +7,7 @@ export const otherMethods: AppPlugin = {
     name: 'other-methods',
     register(server) {
         const table = server.table();
-        const otherMethodsOf = methodsOfIds(table);
+        const otherMethodsOf = methodsOfParameters(table);
         const routesByPath = Map.groupBy(table, ({ path }) => path);
         for (const [path, routes] of routesByPath) {
             const allow = methodsOf(routes);
@@ -36,14 +36,17 @@ export const otherMethods: AppPlugin = {
     },
 };
 
-/** Finds the methods that a path lacks, and would get from a route with a parameter such as an id in its place, by which it is matched. */
-function methodsOfIds(table: readonly RequestRoute[]): (path: string, routes: readonly RequestRoute[]) => Set<RouteDefMethods> {
-    const withIds = table
+/**
+ * Finds the methods that a fixed path lacks, but that a route with a parameter has: without a route of its own, `DELETE /a/b` would reach
+ * `DELETE /a/{id}`.
+ */
+function methodsOfParameters(table: readonly RequestRoute[]): (path: string, routes: readonly RequestRoute[]) => Set<RouteDefMethods> {
+    const withParameters = table
         .filter(({ path }) => path.endsWith('}'))
         .map(({ path, method }) => ({ form: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), method: method as RouteDefMethods }));
     return (path, routes) => {
         if (path.includes('{')) return new Set();
-        const others = withIds.filter(({ form, method }) => form.test(path) && !routes.some((route) => route.method === method));
+        const others = withParameters.filter(({ form, method }) => form.test(path) && !routes.some((route) => route.method === method));
         return new Set(others.map(({ method }) => method));
     };
 }

@@ -52,7 +52,10 @@ describe('a Stripe event', () => {
             expect(answer.status).to.equal(400);
             const body = (await answer.json()) as { success: boolean; error: { code: string } };
             expect(body).to.deep.include({ success: false });
-            expect(body.error).to.include({ code: 'VALIDATION_ERROR', message: 'The Stripe-Signature header does not fit this body.' });
+            expect(body.error).to.include({
+                code: 'VALIDATION_ERROR',
+                message: 'The Stripe-Signature header does not match this body, or is too old.',
+            });
         });
 
         it('an endless body is cut off', async () => {
