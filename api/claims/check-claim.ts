@@ -37,5 +37,5 @@ async function countCheck({ app }: Call<ClaimParams, object, undefined>, claimId
         ['claim check by account', accountId],
     ]);
     if (retryAfter === 0) return;
-    throw new Refusal('RATE_LIMITED', 'A claim is checked once a minute, and an account checks 20 times an hour.', { retryAfter });
+    throw new Refusal('RATE_LIMITED', 'A claim can be checked once a minute, and an account can check 20 times an hour.', { retryAfter });
 }

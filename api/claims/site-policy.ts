@@ -36,6 +36,6 @@ function readPolicy(body: SitePolicy, registrable: string): SitePolicy {
 }
 
 function notOwned(registrable: string): Refusal {
-    const message = `Your workspace has not proved that ${registrable} is its own: claim it with POST /v1/sites/${registrable}/claims.`;
+    const message = `Your workspace is not a proved owner of ${registrable}. Claim it with POST /v1/sites/${registrable}/claims.`;
     return new Refusal('CLAIM_REQUIRED', message);
 }

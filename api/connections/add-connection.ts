@@ -41,16 +41,16 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
         ),
     );
     if (made === undefined) throw invalidField('', connections.TOO_MANY_CONNECTIONS);
-    const kept = isTried ? await keepTried(call, made, test) : made;
+    const kept = isTried ? await testAndKeep(call, made, test) : made;
     app.vault.forget(workspaceId, site);
     return { answer: presentConnection(kept), headers: { location: `/v1/connections/${connectionId}` } };
 }
 
 /** Tests a trial and keeps it only if the site accepts it. */
-async function keepTried(call: Call<object, NewConnectionQuery, ConnectionOrder>, trial: connections.Connection, test: string) {
+async function testAndKeep(call: Call<object, NewConnectionQuery, ConnectionOrder>, trial: connections.Connection, test: string) {
     try {
         await passTest(call, trial, test);
-        // The line of the account has admitted the trial, so a full line does not refuse it now.
+        // The account's queue has already admitted the trial. A full queue must not refuse it now.
         const kept = await inDomainTurn(call, undefined, () => connections.keepTrial(call.app.db, trial, byCall(call)));
         if (kept === undefined) throw new Error('a trial that passed is gone');
         return kept;

@@ -43,7 +43,7 @@ async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Co
     const terms = termsOf(offer, authId);
     if (terms !== undefined) checkCookies(terms.entry, { site, takesCookies });
     if (terms !== undefined) return terms;
-    const message = `The latest version of the schema has no entry ${authId} in its auth: make a new connection.`;
+    const message = `The latest version of the schema has no auth entry ${authId}. Make a new connection.`;
     throw invalidField('', message);
 }
 
@@ -85,7 +85,7 @@ async function tryValue(
  * Refusal FORBIDDEN, NOT_MAINTAINER, INVALID_DOMAIN
  */
 async function mayLend({ db }: App, { site, ownerId }: connections.Connection, { workspaceId, userId }: Caller): Promise<void> {
-    if (ownerId !== userId) throw new Refusal('FORBIDDEN', 'A connection is lent to verification runs by its owner alone.');
+    if (ownerId !== userId) throw new Refusal('FORBIDDEN', 'Only the owner of a connection can lend it to verification runs.');
     const { registrable } = readSite(site, '/site');
     if (!(await isMaintainer(db, registrable, workspaceId))) throw notMaintainer(registrable);
 }

@@ -48,7 +48,7 @@ export async function mustFindConnection<Query, Body>(call: Call<ConnectionParam
 /** Owners may change private connections, owners and admins of the workspace shared ones. @throws Refusal FORBIDDEN */
 export function checkMayChange({ shared }: store.Connection, { role, workspaceName }: Caller): void {
     if (!shared || isManager(role)) return;
-    throw new Refusal('FORBIDDEN', `Shared connections are changed by owners and admins of ${workspaceName}; your role there is ${role}.`);
+    throw new Refusal('FORBIDDEN', `Only owners and admins of ${workspaceName} can change shared connections. Your role there is ${role}.`);
 }
 
 export function presentConnection({ entry, ownerId, verifies, ...connection }: store.Connection): ConnectionEntry {

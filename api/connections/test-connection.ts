@@ -115,7 +115,7 @@ async function countTest<P, Q, B>({ app, caller }: Call<P, Q, B>, connection: Co
     const { windows } = await app.limits.peek(rejectedTests(caller, connection), [REJECTED_TESTS], caller.accountId);
     const [rejected] = windows;
     if (rejected !== undefined && rejected.remaining <= 0)
-        refuse(`${REJECTED_TESTS.limit} tests of one account an hour that a site refused.`, Math.max(1, rejected.resetsIn));
+        refuse(`${REJECTED_TESTS.limit} tests an hour that this site rejected.`, Math.max(1, rejected.resetsIn));
     const verdict = await app.limits.take({ identity: `connection-tests:${caller.accountId}`, windows: [CONNECTION_TESTS] });
     if (!verdict.ok) refuse(`${CONNECTION_TESTS.limit} tests of one account an hour.`, verdict.retryAfter);
 }

@@ -105,7 +105,7 @@ async function countFind({ app, caller, clientAddress }: OpenCall<unknown, unkno
     const verdict = await app.limits.take({ identity, windows: [FINDS] }).catch(() => undefined);
     if (verdict === undefined || verdict.ok) return;
     app.metrics.rateLimited.inc({ plan: caller?.plan ?? 'anonymous', window: 'find' });
-    const message = `The window find is full: ${FINDS.limit} questions a minute ${caller === undefined ? 'from one address' : 'of one account'}.`;
+    const message = `The window find is full: ${FINDS.limit} searches a minute ${caller === undefined ? 'from one address' : 'of one account'}.`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
 }
 

@@ -14,7 +14,11 @@ export async function mustSee(caller: Caller, { headers }: StoredAnswer, find: F
     if ((await find(reader, id)) !== undefined) return;
     const all = { effects: EFFECTS, sites: null, endpoints: null, connections: null };
     const sees = async (scopes: Reader['scopes']) => (await find({ ...reader, scopes }, id)) !== undefined;
-    if (!(await sees(all))) throw new Refusal('FORBIDDEN', 'It uses a connection of another member, so only their keys may see it.');
+    if (!(await sees(all)))
+        throw new Refusal(
+            'FORBIDDEN',
+            'The stored answer is about a call with a connection of another member. Only their keys may see it.',
+        );
     const { effects, sites, endpoints } = reader.scopes;
     if (!(await sees({ ...all, effects }))) throw missingScope({ part: 'effects', needs: 'write' });
     if (!(await sees({ ...all, sites }))) throw missingScope({ part: 'sites', needs: 'each site that it calls' });

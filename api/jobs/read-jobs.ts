@@ -17,7 +17,7 @@ import { waitForEnd } from './wait-for-end.ts';
 
 type JobCall<Query = object> = Call<{ job_id: string }, Query, undefined>;
 
-/** GET /v1/jobs/{job_id}: returns at once, or with `wait` when the job has ended. */
+/** GET /v1/jobs/{job_id}: returns at once, or with `wait` when the job ends or the time is up. */
 export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
     const { app, query, params, gone, endRead } = call;
     const row = await mustFindJob(call);

@@ -9,7 +9,7 @@ import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
-import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
+import { checkFields, checkInterval, checkMonitorLimit } from './check-monitor.ts';
 import { presentMonitors } from './present-monitor.ts';
 
 /** POST /v1/monitors: validates the call like a fetch. With `every` the first run starts at once, with `cron` at the next matching time. */
@@ -30,7 +30,7 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
     } = body;
     const { found, connection } = await admitMonitor(app, caller, asked as FetchRequest, { isLater: true });
     const times = { every, cron, timezone: cron === null ? null : (timezone ?? 'UTC') };
-    checkDistance(app, caller, scheduleOf(times));
+    checkInterval(app, caller, scheduleOf(times));
     const now = new Date(app.clock.now());
     const monitorId = newId('mon');
     const monitor: NewMonitor = {
@@ -61,7 +61,7 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
     };
     const add = async (trx: Db): Promise<Reply<Monitor>> => {
         await store(trx, monitor);
-        await checkNumber(trx, app, caller, { active: false });
+        await checkMonitorLimit(trx, app, caller, { active: false });
         const row = await findMonitor(trx, readerOf(caller), monitorId);
         if (row === undefined) throw new Error('a monitor that was just stored is not there');
         const [answer] = await presentMonitors(app, [row]);

@@ -16,7 +16,7 @@ import {
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
-import { checkDistance, checkFields, checkNumber, checkTakeover, timezoneOf } from './check-monitor.ts';
+import { checkFields, checkInterval, checkMonitorLimit, checkTakeover, timezoneOf } from './check-monitor.ts';
 import { mustFindMonitor } from './monitors.ts';
 import { presentMonitors } from './present-monitor.ts';
 
@@ -73,7 +73,7 @@ async function changeFrom(
         if (fields.request !== undefined && !locked.request.equals(before.request)) return undefined;
         const isKept = isMoved || (cron != null && timezone === undefined);
         if (isKept && (locked.cron !== before.cron || locked.timezone !== before.timezone)) return undefined;
-        if (isRescheduled || status === 'active') checkDistance(app, caller, scheduleOf({ ...locked, ...fields }));
+        if (isRescheduled || status === 'active') checkInterval(app, caller, scheduleOf({ ...locked, ...fields }));
         const isOther = (one: 'watch' | 'identity') => fields[one] !== undefined && fields[one] !== locked[one];
         if (body.params !== undefined || isOther('watch') || isOther('identity')) fields.base = locked.base + 1;
         if (status === 'paused') Object.assign(fields, { status, pausedReason: null, nextRunAt: null });
@@ -82,7 +82,7 @@ async function changeFrom(
         const isRunning = (fields.status ?? locked.status) !== 'paused';
         if (isRunning && (isResumed || isRescheduled)) fields.nextRunAt = nextRunOf(app, { ...locked, ...fields }, caller.plan);
         await change(trx, params.monitor_id, fields);
-        if (isResumed) await checkNumber(trx, app, caller, { active: true });
+        if (isResumed) await checkMonitorLimit(trx, app, caller, { active: true });
         const row = await findMonitor(trx, readerOf(caller), params.monitor_id);
         if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         const [answer] = await presentMonitors(app, [row]);

@@ -11,7 +11,7 @@ import { planLimit } from '../answers/plan-limit.ts';
 
 type Times = Pick<MonitorRow, 'every' | 'cron' | 'timezone'>;
 
-/** The timezone of a cron expression. @param given that of the call @param before the monitor, which keeps its own where none is given */
+/** The timezone of a cron expression. @param given in the call @param before the monitor, whose timezone is kept if the call gives none */
 export const timezoneOf = (given: string | null | undefined, before?: Times): string =>
     (given === undefined ? before?.timezone : given) ?? 'UTC';
 
@@ -45,22 +45,22 @@ export function checkFields({ clock }: App, fields: MonitorChanges, before?: Tim
 }
 
 /** @throws Refusal PLAN_LIMIT if two runs would be closer than the plan allows */
-export function checkDistance(app: App, caller: Caller, schedule: Schedule): void {
+export function checkInterval(app: App, caller: Caller, schedule: Schedule): void {
     const shortest = MIN_INTERVAL[caller.plan];
     if (closestRuns(schedule, shortest, new Date(app.clock.now())) >= shortest) return;
     throw planLimit(app, caller, `On the ${caller.plan} plan, the runs of a monitor must be at least ${shortest / 60} minutes apart.`);
 }
 
 /** Checks the number of monitors. Call it in the transaction that stored the monitor. @throws Refusal PLAN_LIMIT */
-export async function checkNumber(trx: Db, app: App, caller: Caller, { active }: { active: boolean }): Promise<void> {
+export async function checkMonitorLimit(trx: Db, app: App, caller: Caller, { active }: { active: boolean }): Promise<void> {
     const max = caller.figures.monitors;
     if ((await countMonitors(trx, caller, { active })) <= max) return;
-    throw planLimit(app, caller, `On the ${caller.plan} plan, you can have up to ${max} monitors: delete or pause one.`);
+    throw planLimit(app, caller, `On the ${caller.plan} plan, you can have up to ${max} monitors. Delete or pause one.`);
 }
 
 /**
- * Checks what somebody on Free takes over by a change or a run: two people could otherwise make any number of paused monitors. Call it in the
- * transaction that locked the monitor. @throws Refusal PLAN_LIMIT
+ * Limits the monitors that a user on Free takes over by changing or running them. Otherwise two users could create paused monitors without
+ * limit and hand them to each other. Call it in the transaction that locked the monitor. @throws Refusal PLAN_LIMIT
  */
 export async function checkTakeover(trx: Db, app: App, caller: Caller, { userId }: MonitorRow): Promise<void> {
     if (caller.plan !== 'free' || userId === caller.userId) return;
@@ -68,6 +68,6 @@ export async function checkTakeover(trx: Db, app: App, caller: Caller, { userId 
     throw planLimit(
         app,
         caller,
-        `On the free plan, you can have up to ${MAX_OF_FREE_USER} monitors, with those you took over: delete one.`,
+        `On the free plan, you can have up to ${MAX_OF_FREE_USER} monitors, including those you took over. Delete one.`,
     );
 }

@@ -27,7 +27,7 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
     const { monitorId } = monitor;
     const verdict = await app.limits.take({ identity: `runs:monitor:${monitorId}`, windows: [RUNS_BY_HAND] });
     if (!verdict.ok) {
-        const message = `A monitor runs ${RUNS_BY_HAND.limit} times an hour by hand.`;
+        const message = `You can run a monitor by hand up to ${RUNS_BY_HAND.limit} times an hour.`;
         throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
     }
     await waitForRunEnd(app, monitorId);
@@ -61,7 +61,7 @@ async function waitForRunEnd({ db, isDraining }: App, monitorId: string): Promis
     );
 }
 
-/** Skips a run that could exceed the credits of the day. The answer is still a job, which is cancelled at once. */
+/** Skips a run that could exceed max_credits_per_day. The answer is still a job, which is cancelled at once. */
 async function skipRun(trx: Db, { monitorId, base, workspaceId }: MonitorRow, { job, expiresIn }: PreparedRun): Promise<void> {
     await addJob(trx, job, expiresIn);
     await cancelJob(trx, workspaceId, job.jobId);

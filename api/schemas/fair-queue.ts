@@ -16,7 +16,7 @@ interface FairTurn {
 const PATIENCE_MS = 20_000;
 
 /** Milliseconds of used time that are forgotten per second. Half a second is forgotten after about eight minutes. */
-const FORGOTTEN = 1;
+const FORGOTTEN_PER_SECOND = 1;
 
 /**
  * Creates a queue that runs one piece of work at a time. Paying and free accounts take turns, so many free accounts delay a paying one by
@@ -24,7 +24,7 @@ const FORGOTTEN = 1;
  * is next, and in it the account.
  */
 export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}) {
-    const used = createTokenBuckets({ capacity: Number.POSITIVE_INFINITY, perSecond: FORGOTTEN });
+    const used = createTokenBuckets({ capacity: Number.POSITIVE_INFINITY, perSecond: FORGOTTEN_PER_SECOND });
     let lastWasFree = false;
     const queue = new KeyedQueue<FairTurn & QueueTurn>({ atOnce: 1, patienceMs, inOrder });
 
@@ -59,7 +59,7 @@ export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: num
     };
 }
 
-const TOO_LONG = 'So many packages wait to be checked that this one was given up; send it again in a moment.';
+const TOO_LONG = 'Too many packages are waiting to be checked. Send this one again in a moment.';
 
 function networkName({ network }: FairTurn): string {
     return `network ${network}`;

@@ -27,7 +27,7 @@ export async function guardChecks(app: App, caller: Caller): Promise<void> {
     throw refusal(app, caller, `this account has sent ${CHECKED_AN_HOUR} packages within an hour.`, verdict.retryAfter);
 }
 
-const line = createFairQueue();
+const fairQueue = createFairQueue();
 
 type PackageCall = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
 
@@ -77,7 +77,7 @@ async function workInTurn<Name extends 'check' | 'diffForPublish'>(
             throw new Refusal('SERVICE_UNAVAILABLE', 'The package could not be checked in time.', { retryAfter: 10 }, { cause });
         }
     };
-    return (await (isUrgent ? work() : line.run(turn, work))).answer;
+    return (await (isUrgent ? work() : fairQueue.run(turn, work))).answer;
 }
 
 /** The checking time that an account may use at once. It is enough for hundreds of usual packages or thirty of the slowest. */

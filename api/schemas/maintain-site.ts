@@ -44,7 +44,7 @@ async function countMail({ app, caller, clientAddress }: Call<MaintainerParams, 
     ]);
     if (wait === 0) return;
     app.metrics.rateLimited.inc({ plan, window: 'mails' });
-    const message = `Its owners would be mailed, and ${ATTEMPTS['foreign mail by user'].max} mails an hour of one user go to strangers, ${ATTEMPTS['foreign mail by client'].max} of one client.`;
+    const message = `Its owners get an email, and a user can cause ${ATTEMPTS['foreign mail by user'].max} emails to strangers an hour, a client address ${ATTEMPTS['foreign mail by client'].max}.`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: wait });
 }
 

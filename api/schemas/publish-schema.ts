@@ -86,7 +86,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     };
 }
 
-/** OAuth URLs must be on the own domain, or on hosts that an operator allowed (`site set --auth-host`). @throws Refusal SCHEMA_INVALID */
+/** OAuth URLs must be on the package's domain, or on hosts allowed by an operator (`site set --auth-host`). @throws Refusal SCHEMA_INVALID */
 async function checkAuthHosts({ db }: App, auth: readonly PackageAuth[], registrable: string): Promise<void> {
     const foreign = offDomainAuthHosts(auth, registrable);
     if (foreign.length === 0) return;
@@ -94,7 +94,7 @@ async function checkAuthHosts({ db }: App, auth: readonly PackageAuth[], registr
     const details = foreign
         .filter((host) => !allowed.includes(host))
         .map((host): Detail => {
-            const message = `${host} is not on ${registrable}; an operator may allow it for the OAuth of this domain.`;
+            const message = `${host} is not on ${registrable}. An operator can allow it as an OAuth host of this domain.`;
             return { path: '/auth', code: 'HOST_NOT_IN_SITE', message };
         });
     if (details.length > 0) throw new Refusal('SCHEMA_INVALID', undefined, { details });
@@ -116,10 +116,10 @@ function contentIn(call: PublishCall, found: Extract<CheckedPackage, { ok: true 
 function toBodyRefusal(found: Extract<CheckedPackage, { ok: false }>): Refusal {
     if (found.fault === 'INVALID_JSON') return new Refusal('INVALID_JSON');
     if (found.fault === 'SCHEMA_INVALID') return new Refusal('SCHEMA_INVALID', undefined, { details: found.problems });
-    return invalidField('', 'The body has to be a JSON object.', 'INVALID_TYPE');
+    return invalidField('', 'The body must be a JSON object.', 'INVALID_TYPE');
 }
 
-/** Reads one strong entity tag, or `*` for any version. Undefined if there is no header. A tag that is no hash names no version. */
+/** Reads one strong entity tag, or `*` for any version. Undefined if there is no header. A tag that is not a hash matches no version. */
 function readIfMatch(header: string | undefined): string | undefined {
     if (header === undefined) return undefined;
     const tag = header.trim();
@@ -133,24 +133,21 @@ const ENTITY_TAG = /^"[!#-~]+"$/;
 function toRefusal(refusal: PublishRefusal, registrable: string): Refusal {
     switch (refusal.code) {
         case 'VERSION_CONFLICT':
-            return new Refusal(
-                'VERSION_CONFLICT',
-                `The latest version is ${refusal.latestHash ?? 'none'}; look at it, then publish again.`,
-            );
+            return new Refusal('VERSION_CONFLICT', `The latest version is ${refusal.latestHash ?? 'none'}. Review it, then publish again.`);
         case 'NOT_MAINTAINER':
             return refusal.isOperators
                 ? new Refusal(
                       'NOT_MAINTAINER',
-                      'Routebook maintains this domain itself: ask for what is missing with POST /v1/schema-requests. An operator lets a workspace publish here with "maintainer add".',
+                      'Routebook maintains this domain itself. Ask for changes with POST /v1/schema-requests. An operator can add your workspace with "maintainer add".',
                   )
                 : notMaintainer(registrable);
         case 'CLAIM_REQUIRED':
             return new Refusal(
                 'CLAIM_REQUIRED',
-                `${refusal.name} needs proof: show that ${registrable} is yours with POST /v1/sites/${registrable}/claims, then publish again; or ask the operator of this service to let your workspace in.`,
+                `${refusal.name} needs proof of ownership. Claim ${registrable} with POST /v1/sites/${registrable}/claims and publish again, or ask the operator of this service to add your workspace.`,
             );
         case 'RATE_LIMITED': {
-            return new Refusal('RATE_LIMITED', `This account has published ${PUBLISHING_LIMITS[refusal.window]}, which is the limit.`, {
+            return new Refusal('RATE_LIMITED', `This account has reached its limit of ${PUBLISHING_LIMITS[refusal.window]}.`, {
                 retryAfter: refusal.retryAfter,
             });
         }
@@ -169,13 +166,13 @@ function lookAlikeWarnings({ lookAlikes }: { lookAlikes: readonly LookAlike[] })
     return lookAlikes.map(({ registrable, by }) => ({
         code: 'LOOK_ALIKE_SITE',
         path: '/site',
-        message: `This name differs from ${registrable}, which is registered here, by ${by}; callers may take one for the other.`,
+        message: `This name differs from ${registrable}, which is registered here, by ${by}. Callers may confuse the two.`,
     }));
 }
 
 const OWED = {
-    verification: 'when a verification run of it passed',
-    call: 'with the first charged call of another account, since nothing in this package can be verified',
+    verification: 'after a verification run passes',
+    call: 'after the first charged call of another account, since no endpoint of this package can be verified',
 } as const;
 
 function bonusWarnings(

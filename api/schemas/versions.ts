@@ -31,8 +31,7 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
     if (body !== undefined) await countYank(call);
     const yanked = await writeInTurn(call, registrable, () => yankAsMaintainer(app.db, order));
     if (yanked.ok) return { answer: presentVersion(yanked.version) };
-    if (yanked.code === 'FORBIDDEN')
-        throw new Refusal('FORBIDDEN', 'An operator took this version out of use, and only an operator puts it back.');
+    if (yanked.code === 'FORBIDDEN') throw new Refusal('FORBIDDEN', 'An operator yanked this version. Only an operator can restore it.');
     throw yanked.code === 'NOT_MAINTAINER' ? notMaintainer(registrable) : new Refusal(yanked.code);
 }
 

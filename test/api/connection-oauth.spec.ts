@@ -125,7 +125,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await ada.send('/connections/callback', { state, code }, { from: '/dashboard/keys' })).status).not.to.equal(500);
             const late = await ada.get('/connections/callback?state=unknown&code=x');
             expect(late.status).to.equal(404);
-            expect(late.html).to.include('Begin again at your connections');
+            expect(late.html).to.include('Start again from your connections');
             expect(await mine()).to.have.length(1);
         });
 

@@ -378,7 +378,7 @@ for (const topology of ANY_TOPOLOGY) {
                     const refused = await once();
                     expect(codeOf(refused)).to.equal('RATE_LIMITED');
                     expect((refused.body['error'] as { message: string }).message).to.equal(
-                        `The window find is full: 60 questions a minute ${words}.`,
+                        `The window find is full: 60 searches a minute ${words}.`,
                     );
                     expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
                     expect(refused.headers.has('ratelimit')).to.equal(false);

@@ -163,7 +163,7 @@ describe('a workspace’s own schemas on the dashboard', () => {
         await publish(colleague.person, aPackage(site, { title: 'From a colleague' }));
         const late = await send(person, next, offered);
         expect(late.status).to.equal(422);
-        expect(wordsOf(late.html)).to.include('look at it, then publish again');
+        expect(wordsOf(late.html)).to.include('Review it, then publish again');
         expect(await latestOf(site)).to.deep.include({ version: 2 });
         expect(workspaceId).to.match(/^wsp_/);
         expect((await person.get(`/dashboard/schemas/new?site=${site}`)).html).to.include('From a colleague');

@@ -35,7 +35,7 @@ export async function cancelBatch(call: OneBatch): Promise<Reply<Batch>> {
 
 async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string) => Promise<boolean>): Promise<Reply<Batch>> {
     const { batchId } = await mustFindBatch(call);
-    // Items that start or end meanwhile may cause a deadlock. The work is idempotent, so it is retried.
+    // Items that start or end meanwhile may cause a deadlock. The work is idempotent, so it can be retried.
     const isDone = await orderInTurn(call, () => retryUntilKnown(PATIENCE_MS, () => work(batchId)), { isLarge: true });
     if (!isDone) throw new Refusal('BATCH_NOT_OPEN');
     return { answer: await viewOf(call, await mustFindBatch(call)) };

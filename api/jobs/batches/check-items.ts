@@ -27,10 +27,10 @@ const TURN_MS = 10;
 const MAX_KNOWN = 1000;
 
 /**
- * How many calls that would be refused are looked up. One look-up costs as much as twenty items, and a body may name 100,000 unknown sites:
- * after these, items that name another endpoint count as problems without one.
+ * Maximum number of look-ups of a batch that may fail. One look-up costs as much as twenty items, and a body may name 100,000 unknown sites.
+ * After that, an item that names another endpoint gets ENDPOINT_NOT_FOUND without a look-up.
  */
-const MAX_REFUSED = 1000;
+const MAX_FAILED_LOOK_UPS = 1000;
 
 export interface BatchTotals {
     items: number;
@@ -128,7 +128,7 @@ export async function checkItems(app: App, caller: Caller, body: BatchBody, stor
 }
 
 /** Memory that a custom_id takes besides its characters. */
-const NAME_BYTES = 64;
+const CUSTOM_ID_BYTES = 64;
 
 const itemSchema = prepare(batchItem, { convert: false });
 
@@ -153,7 +153,7 @@ function readItem(
     if (customIds.has(name))
         return { ok: false, problems: [{ path: '/custom_id', code: 'REPEATED', message: 'Another item has the same custom_id.' }] };
     customIds.add(name);
-    keep(NAME_BYTES + name.length);
+    keep(CUSTOM_ID_BYTES + name.length);
     return { ok: true, item: asked };
 }
 
@@ -185,7 +185,7 @@ async function lookUp(app: App, body: FetchRequest, known: KnownOfBatch): Promis
     const question = JSON.stringify([body.site, body.endpoint, body.version]);
     let answer = known.endpoints.get(question)?.deref();
     if (answer === undefined) {
-        if (known.refused >= MAX_REFUSED) throw new Refusal('ENDPOINT_NOT_FOUND');
+        if (known.refused >= MAX_FAILED_LOOK_UPS) throw new Refusal('ENDPOINT_NOT_FOUND');
         answer = await findOnce(app, body, known.readSite);
         known.endpoints.set(question, new WeakRef(answer));
         if ('refusal' in answer) known.refused += 1;

@@ -47,7 +47,7 @@ const [TAB, CARRIAGE_RETURN, SPACE] = [0x09, 0x0d, 0x20];
 export const MAX_DETAILS = 100;
 /** Query parameters allowed with a JSON body, which contains all other fields. */
 const OF_QUERY: readonly string[] = ['dry_run'];
-/** The path of a field without which the items can be checked. */
+/** The paths of fields that the checks of items do not need. */
 const OF_FIELD = /^\/(?!(?:items|defaults)(?:\/|$))/;
 
 /**
@@ -100,7 +100,7 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const split = await splitItems(body, 'items', JSON_BODY.items, () => batchTurn(call.app, call.caller));
     if (split !== undefined && split.count > JSON_BODY.items) refuse([tooMany(JSON_BODY.items)]);
     const rest = split?.rest ?? body;
-    if (rest.length > BODY_BYTES) refuse([wrong('', 'TOO_COMPLEX', `Send at most ${BODY_BYTES / 1024} KiB beside the list items.`)]);
+    if (rest.length > BODY_BYTES) refuse([wrong('', 'TOO_COMPLEX', `The body has more than ${BODY_BYTES / 1024} KiB besides items.`)]);
     const envelope = readJsonPart(UTF8.decode(rest), { guard: true });
     if (envelope === undefined) throw new Refusal('INVALID_JSON');
     if (isTooComplex(envelope)) refuse(envelope.faults);
