@@ -96,7 +96,7 @@ export const getBatchResults = contract('getBatchResults', 'GET /v1/batches/{bat
         limit: v
             .integer(1, RESULTS_PAGE.max)
             .description(
-                `Most items of a page, ${RESULTS_PAGE.fallback} by default; fewer if they are large. With ndjson all items by default`,
+                `Maximum number of items per page, ${RESULTS_PAGE.fallback} by default; fewer if they are large. With ndjson all items by default`,
             ),
     }),
     answer: {
@@ -128,7 +128,7 @@ export const postBatchResume = contract('postBatchResume', 'POST /v1/batches/{ba
     },
 });
 
-/** A misspelt code would retry nothing without a word. */
+/** A misspelt code would silently retry nothing. */
 const errorCode = () => v.oneOf([...REFUSALS.keys()]).messages({ 'any.only': '{{#label}} is no error code; GET /v1/errors lists them' });
 
 export const postBatchRetry = contract('postBatchRetry', 'POST /v1/batches/{batch_id}/retry', {

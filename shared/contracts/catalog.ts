@@ -108,13 +108,13 @@ const endpoint = () =>
             .complete({
                 unit: Joi.string().valid('request', 'result'),
                 results: Joi.string().description('Dotted path to the list in data').optional(),
-                max_results: v.count().description('Most results of one call').optional(),
+                max_results: v.count().description('Maximum number of results per call').optional(),
             })
             .description('What credits are charged for; with `result` there are also results and max_results'),
         credits: v.count().description('Price of one unit in a hosted fetch'),
         credits_max: v.count().description('Highest price of one call'),
         pagination: v
-            .complete({ max_pages: v.count().description('Most pages that one call reads') })
+            .complete({ max_pages: v.count().description('Maximum number of pages that one call reads') })
             .allow(null)
             .description('null if the result is one page'),
         examples: v

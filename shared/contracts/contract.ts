@@ -85,7 +85,7 @@ interface AnswerRules<Answer> {
     meta?: ObjectSchema;
 }
 
-/** Whether a route reads the API key of a call: never, if there is one, or always. */
+/** How a route uses the API key: it does not read it, checks it if there is one, or requires it. */
 export type KeyUse = 'ignored' | 'optional' | 'required';
 
 /** Schemas that become components of the OpenAPI document. */

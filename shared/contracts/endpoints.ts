@@ -67,7 +67,7 @@ const found = () =>
         returns: v.complete({ fields: v.texts().max(30) }).description('Paths of the returned fields, such as items[].title'),
         credits: v.count().description('Price of one unit in a hosted fetch'),
         billing_unit: Joi.string().valid('request', 'result'),
-        max_results: v.count().allow(null).description('Most results of one call; null if requests are billed'),
+        max_results: v.count().allow(null).description('Maximum number of results per call; null if billed per request'),
         verified: Joi.boolean(),
         verified_at: v.nullableTime(),
         claim: v.claim(),
@@ -108,7 +108,7 @@ export const getEndpoints = contract('getEndpoints', 'GET /v1/endpoints', {
         verified: Joi.boolean().description('true: only endpoints of verified schemas; false has no effect'),
         max_credits: v.count().max(1_000_000_000).description('Highest price of one unit'),
         needs_connection: Joi.boolean().description('Whether a call needs your own credential for the site'),
-        limit: v.integer(1, 50).default(10).description('Most rows of a page'),
+        limit: v.integer(1, 50).default(10).description('Maximum number of rows per page'),
         cursor: v.cursor(),
     }),
     answer: {

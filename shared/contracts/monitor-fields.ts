@@ -108,7 +108,7 @@ const when = () =>
             otherwise: Joi.string().valid('changed', 'always').messages({ 'any.only': WHEN }),
         })
         .description('When monitor.changed is sent: on changes (the default), after every run, or when an expression yields true');
-const perDay = () => v.integer(1, 1_000_000_000).description('Most credits that the runs of one day (UTC) may cost');
+const perDay = () => v.integer(1, 1_000_000_000).description('Maximum number of credits that the runs of one day (UTC) may cost');
 const maxPages = () => v.integer(1, 20).description("Most pages of a call; can only lower the package's limit");
 
 /** What may change. Each value but these can be removed by null. */

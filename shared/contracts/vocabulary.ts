@@ -109,9 +109,9 @@ export interface PageQuery {
     cursor?: string;
 }
 
-export const limit = () => integer(1, 100).default(20).description('Most rows of a page');
+export const limit = () => integer(1, 100).default(20).description('Maximum number of rows per page');
 /** A cursor. An invalid one is INVALID_CURSOR, not VALIDATION_ERROR. */
-export const cursor = () => Joi.string().allow('').description('next_cursor of the page before, from this very query');
+export const cursor = () => Joi.string().allow('').description('next_cursor of the previous page of the same query');
 export const pageQuery = () => Joi.object<PageQuery, true>({ limit: limit(), cursor: cursor() });
 
 /** A category of GET /v1/categories: `parent` or `parent/child`. */

@@ -63,7 +63,7 @@ const events = () =>
         .max(MAX_EVENTS)
         .description('Types, and prefixes such as job.*, which include types added later');
 const description = () => v.publicText(1, 200, { lines: true }).allow(null).description('Your own description');
-const enabled = () => Joi.boolean().description('false: no events are sent. Events of that time are not sent later either');
+const enabled = () => Joi.boolean().description('false: no events are sent, and those that occur meanwhile are not sent later either');
 
 const entry = (shown: { secret?: true } = {}) =>
     v.complete<WebhookEntry>({
@@ -143,7 +143,7 @@ export const patchWebhook = contract('patchWebhook', 'PATCH /v1/webhooks/{webhoo
     summary: 'Change a webhook',
     window: 'changes',
     description:
-        'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later. Who changes the URL or enables a disabled webhook takes it over: on Free it gets the events about the credits of that person.',
+        'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later. Whoever changes the URL or enables a disabled webhook takes it over: on Free it then gets the events about the credits of that person.',
     body: {
         schema: Joi.object<Partial<WebhookOrder>, true>({
             url: url(),
