@@ -27,14 +27,14 @@ export const dashboard: AppPlugin = {
             const done = work()
                 .catch((error: unknown) => {
                     if (error instanceof SessionEnded) return;
-                    app.log.error({ part: 'pages', err: error }, 'what a page left for later failed');
+                    app.log.error({ part: 'pages', err: error }, 'work after the answer of a page failed');
                 })
                 .finally(() => running.delete(done));
             running.add(done);
         };
         const parts = { app, passwords: createPasswords({ cost: app.config.passwordCost }), hurryMail: postman.hurry, later };
         server.route(PAGES.map((page) => servePage(parts, page)));
-        formAddresses(server);
+        redirectFormUrls(server);
         assets(server);
         llmsText(server, app);
         wellKnown(server, app);
@@ -43,10 +43,10 @@ export const dashboard: AppPlugin = {
 };
 
 /**
- * A form that is shown again with its problems has the address of its action. Opened later, that leads to the page around the form, with
- * what was typed before a confirmation.
+ * A form that is shown again with its problems stays at the URL of its action. A GET of that URL redirects to the page that contains the
+ * form, with what was typed before a confirmation.
  */
-function formAddresses(server: Server): void {
+function redirectFormUrls(server: Server): void {
     const shown = new Set<string>(PAGES.filter(({ method }) => method === 'GET').map(({ path }) => path));
     const forms = new Set<string>(PAGES.map(({ path }) => path).filter((path) => path.startsWith('/dashboard/') && !shown.has(path)));
     for (const path of forms) {

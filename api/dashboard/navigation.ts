@@ -5,7 +5,7 @@ import { type Audience, BILLING_VIEWERS, MANAGERS, MEMBERS, USERS } from './page
 interface Place {
     path: string;
     audience: Audience;
-    /** Its name among the places of its tab. */
+    /** Its label within the tab. */
     label?: string;
 }
 
@@ -54,7 +54,7 @@ const DASHBOARD: readonly Tab[] = [
     { label: 'Operations', places: [{ path: '/dashboard/operations', audience: 'operator' }] },
 ];
 
-/** What belongs to the person, not to the workspace. */
+/** Pages about the person, not the workspace. */
 const PERSON: readonly Tab[] = [
     {
         label: 'Settings',
@@ -80,7 +80,7 @@ interface MenuEntry {
 
 interface DashboardMenu {
     tabs: MenuEntry[];
-    /** On a place of a tab with several: all of them. */
+    /** All places of the current tab, if it has several. */
     beside: { label: string; entries: MenuEntry[] } | undefined;
 }
 

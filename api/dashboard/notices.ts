@@ -21,7 +21,7 @@ const NOTICES = {
     'account-deleted': 'Your account is deleted. The schemas you published stay, under the name of their workspace.',
     'key-revoked': 'The key is revoked. It stops working within a second.',
     'scopes-changed': 'The key has its new scopes. They take effect within a second.',
-    'connection-works': 'The site takes this connection.',
+    'connection-works': 'The site accepts this connection.',
     'connection-deleted': 'The connection is deleted. No call sends it any more.',
     'connection-lent': 'Connection lent. The next verification run of the site uses it.',
     'connection-not-lent': 'Verification runs no longer use this connection.',
@@ -46,7 +46,7 @@ const NOTICES = {
     'maintainer-removed': 'Maintainer removed. That workspace can no longer publish on this domain.',
     'removal-requested': 'That workspace will be removed in 24 hours unless its owners stop it.',
     'removal-stopped': 'Removal stopped. This workspace still maintains the domain.',
-    'claim-made': 'Claim created. Publish its value in one of the two places below, then check it.',
+    'claim-made': 'Claim created. Publish its value as shown below, then check it.',
     'claim-open': 'This workspace already has a claim on this domain. Publish its value, then check it.',
     'claim-proved': 'Verified. Your workspace owns this domain.',
     'claim-failed': 'No proof found. See the reason below.',
@@ -83,7 +83,7 @@ const NOTICES = {
 
 export type Notice = keyof typeof NOTICES;
 
-/** Notices of something that was not done. All others report a success. */
+/** Notices that something was not done. All others report a success. */
 const WARNINGS: ReadonlySet<string> = new Set<Notice>([
     'claim-failed',
     'claim-open',
@@ -92,10 +92,10 @@ const WARNINGS: ReadonlySet<string> = new Set<Notice>([
     'schema-unchanged',
 ]);
 
-/** Notices of an email. */
+/** Notices that an email was sent. */
 const MAILED: ReadonlySet<string> = new Set<Notice>(['code-sent', 'link-sent', 'address-pending']);
 
-/** Where emails are if SMTP_URL is not set. */
+/** Shown instead of them if SMTP_URL is not set. */
 export const MAIL_PRINTED = 'No mail server is set up here: the email is printed where Routebook runs.';
 
 /** The message for a name from the cookie, and the class of its colour. */

@@ -34,7 +34,7 @@ export interface Page {
     formBytes?: number;
     /** Its form does not wait in the queue of forms, since it calls the API or has its own queue. */
     queuesElsewhere?: true;
-    /** The page without a query is the same for all visitors who are not signed in, and may be so old. */
+    /** The page without a query is the same for all visitors who are not signed in. They may get one that is `seconds` old. */
     kept?: { seconds: number; respond: KeptPage };
     respond(visit: Visit): Promise<Answer>;
 }

@@ -3,7 +3,7 @@ import { actingCaller, CHOOSE_KEY, memberCaller } from './callers.ts';
 import type { ApiAnswer, ApiCall } from './internal-api.ts';
 import { type Answer, pageNotFound, type Sent, type Shown, type WorkspaceVisit } from './page.ts';
 
-/** The path names something that does not exist. */
+/** API errors that a page shows as its own 404. */
 const ABSENT = ['JOB', 'BATCH', 'MONITOR', 'WEBHOOK', 'CONNECTION', 'VERSION'].map((what) => `${what}_NOT_FOUND`);
 
 /** Reads from the API as this member. @throws Refusal the API's error; NOT_FOUND if what the path names does not exist */
@@ -72,19 +72,23 @@ export async function readList<Item>(
     return { items: body['data'] as Item[], total: pagination.total, next: pagination.next_cursor };
 }
 
-/** The rows from number `cursor` on, of a list that is read as a whole. */
-export function partOf<Item>(all: readonly Item[], cursor: string | undefined, rows: number): Omit<ListPage<Item>, 'total'> {
+/** Returns one page of a list in memory. The cursor is the index of its first row. */
+export function pageOfArray<Item>(all: readonly Item[], cursor: string | undefined, rows: number): Omit<ListPage<Item>, 'total'> {
     const from = /^\d{1,6}$/.test(cursor ?? '') ? Number(cursor) : 0;
     return { items: all.slice(from, from + rows), next: from + rows < all.length ? String(from + rows) : null };
 }
 
-/** The words of a search of a list, as its field shows them again. */
-export function wordsOf(query: string | undefined): string {
+/** Trims and shortens the search text of a list. */
+export function searchText(query: string | undefined): string {
     return (query ?? '').trim().slice(0, 100).toWellFormed();
 }
 
-/** The rows that have each of the searched words in one of their texts, in any case of letters; all rows without words. */
-export function matching<Item>(all: readonly Item[], words: string, textsOf: (item: Item) => readonly (string | null)[]): readonly Item[] {
+/** Returns the rows whose texts contain every searched word, ignoring case. Without words, returns all rows. */
+export function filterByWords<Item>(
+    all: readonly Item[],
+    words: string,
+    textsOf: (item: Item) => readonly (string | null)[],
+): readonly Item[] {
     const wanted = words.toLowerCase().match(/\S+/g);
     if (wanted === null) return all;
     return all.filter((item) => {
@@ -93,7 +97,7 @@ export function matching<Item>(all: readonly Item[], words: string, textsOf: (it
     });
 }
 
-/** The links from one page of a list to its newest and to older entries, where there are any. */
+/** The links to the first and to the next page of a list; undefined if there is none. */
 export function pagerOf(
     path: string,
     query: Readonly<Record<string, string | undefined>>,

@@ -59,7 +59,7 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                     page.method === 'GET' ? await typedIn(app, request) : { form: request.path, fields: await readForm(request, page) };
                 const form = { page, ...sent, gone: request.app.gone ?? goneSignal(request) };
                 const first = await enter(parts, request, form);
-                if ('sent' in first) return go(app, h, first.sent);
+                if ('sent' in first) return redirect(app, h, first.sent);
                 const answer = await inTurn(page, first.visit, async () => {
                     if (page.method === 'GET' || first.visit.me === undefined) return respond(page, first.visit);
                     // Check again: the user may have been signed out or removed while the form arrived or waited in the queue.
@@ -71,7 +71,7 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                     const lines = whileAllowed(parts, request, { ...form, visit: first.visit }, answer.lines);
                     return await sendFile(h, { ...answer, lines: inClientTurn({ app, request, gone: form.gone }, lines) });
                 }
-                if ('to' in answer) return go(app, h, answer);
+                if ('to' in answer) return redirect(app, h, answer);
                 const response = show(app, request, h, answer, page.isPart);
                 if (answer.browserToken !== undefined) setBrowserCookie(app, response, answer.browserToken);
                 return response;
@@ -238,7 +238,7 @@ function formsFull(where: 'key' | 'room' | 'time'): Refusal {
     return new Refusal('RATE_LIMITED', 'You have too many requests in progress. Try again in a moment.', { retryAfter: 1 });
 }
 
-function go(app: App, h: ResponseToolkit, sent: Sent): ResponseObject {
+function redirect(app: App, h: ResponseToolkit, sent: Sent): ResponseObject {
     const response = h.redirect(sent.to).code(303).header('cache-control', 'no-store').header('referrer-policy', 'same-origin');
     if (sent.notice !== undefined) response.header('set-cookie', noticeCookie(sent.notice), { append: true });
     if (sent.signIn !== undefined) setSessionCookie(app, response, sent.signIn);
@@ -248,7 +248,7 @@ function go(app: App, h: ResponseToolkit, sent: Sent): ResponseObject {
 }
 
 /** Headers that mark prefetches, in current and older browsers. */
-const AHEAD = ['sec-purpose', 'purpose', 'x-moz'];
+const PREFETCH_HEADERS = ['sec-purpose', 'purpose', 'x-moz'];
 
 /**
  * Whether a person may have opened this page in a tab. False if another page embeds it, a script fetches it, a foreign page opens it
@@ -256,9 +256,9 @@ const AHEAD = ['sec-purpose', 'purpose', 'x-moz'];
  */
 function isOpenedByPerson({ method, raw }: Request): boolean {
     const { headers } = raw.req;
-    const isAhead = AHEAD.some((name) => /prefetch|prerender/i.test(String(headers[name] ?? '')));
+    const isPrefetch = PREFETCH_HEADERS.some((name) => /prefetch|prerender/i.test(String(headers[name] ?? '')));
     // Older browsers do not send these headers. Their requests count as opened by a person.
     const { 'sec-fetch-dest': purpose = 'document', 'sec-fetch-site': from = 'none', 'sec-fetch-user': user } = headers;
     const isForeign = from === 'cross-site' || from === 'same-site';
-    return method === 'get' && !isAhead && purpose === 'document' && (!isForeign || user === '?1');
+    return method === 'get' && !isPrefetch && purpose === 'document' && (!isForeign || user === '?1');
 }

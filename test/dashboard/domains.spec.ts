@@ -59,7 +59,7 @@ describe('the domains of a workspace on the dashboard', () => {
     it('that are public suffixes are proved by their file only, and the page shows nothing else', async () => {
         const { html } = await claim(await signUp(world), 'duckdns.org');
         expect(html).to.include('https://duckdns.org/.well-known/routebook.txt').and.not.include('_routebook.duckdns.org');
-        expect(wordsOf(html)).to.include('Customers own the names below a public suffix');
+        expect(wordsOf(html)).to.include('This domain is a public suffix');
     });
 
     it('are refused if they are not domains, and beyond ten open claims', async () => {

@@ -104,7 +104,7 @@ describe('a newcomer’s first hour, in a browser', () => {
         await visit(`/registry/${SHOP}/try/product`);
         await page.getByRole('link', { name: 'Create a key' }).click();
         const apiKey = await createKey(tab);
-        await page.getByRole('link', { name: 'Go on with your call' }).click();
+        await page.getByRole('link', { name: 'Continue with your call' }).click();
         await page.getByLabel('id').fill('7');
         await page.getByRole('button', { name: 'Preview the cost' }).click();
         await page.getByRole('heading', { name: 'Review the call' }).waitFor();

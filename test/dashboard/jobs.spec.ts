@@ -218,7 +218,7 @@ describe('jobs and batches on the dashboard', () => {
             expect(first.status).to.equal(422);
             // One problem, not one of each row.
             expect(wordsOf(first.html))
-                .to.include('No column is id, which every call needs. Choose one below.')
+                .to.include('No column is assigned to id, which every call needs. Choose one below.')
                 .and.not.include('problems in the file');
             const mapped = await send('article\n21\n', { head: hiddenIn(first.html, 'head'), 'column-0': 'id' });
             expect(wordsOf(mapped.html)).to.include('Run 1 call for up to 1 credit');

@@ -67,7 +67,7 @@ describe('keys on the dashboard', () => {
             [keyId],
         );
         expect(wordsOf((await person.get('/dashboard/keys')).html)).to.include('The newest 50 keys revoked or expired');
-        expect(wordsOf((await person.get('/dashboard/usage')).html)).to.include('all (listed: the newest 1,000)');
+        expect(wordsOf((await person.get('/dashboard/usage')).html)).to.include('all (only the newest 1,000 are listed)');
     });
 
     it('end at the chosen time, and show when they were last used', async () => {

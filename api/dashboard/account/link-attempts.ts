@@ -2,8 +2,8 @@ import type { Email } from '../../../shared/domain/accounts/email.ts';
 import type { Attempt } from '../../../shared/store/accounts/attempts.ts';
 
 /**
- * The counter of the links that are mailed to an address as it was typed. Of an unconfirmed account, the spelling that signed up and the one
- * without a tag have counters of their own: a stranger could otherwise use up its links with other tags, which are other mailboxes.
+ * The rate limit for links that are mailed to an address. For an unconfirmed account, the spelling that signed up and the one without a tag
+ * have limits of their own: otherwise a stranger could use up its links with other tags, which may be other mailboxes.
  */
 export function linkAttempt(
     { address, normalised }: Pick<Extract<Email, { ok: true }>, 'address' | 'normalised'>,

@@ -1,8 +1,8 @@
-// What pages do beyond forms and links. Everything works without it.
+// Conveniences of all pages. Everything works without them.
 (() => {
     for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
 
-    // What a desktop shows opened takes many screens of a phone.
+    // Folds sections on a phone, where they would take many screens.
     for (const part of document.querySelectorAll('details[data-folds]')) {
         const narrow = matchMedia(`(max-width: ${part.dataset.folds || '44rem'})`);
         if (!narrow.matches) continue;
@@ -12,7 +12,7 @@
         });
     }
 
-    // What a small screen folds is on paper.
+    // Opens folded sections for printing.
     let printed = [];
     addEventListener('beforeprint', () => {
         printed = [...document.querySelectorAll('details[data-folds]:not([open])')];
@@ -22,7 +22,7 @@
         for (const part of printed) part.open = false;
     });
 
-    // What a link leads to is opened, and what it stands in. While the page loads, `:target` does not match yet.
+    // Opens the target of a link and the sections around it. While the page loads, `:target` does not match yet.
     const openTarget = () => {
         const target = document.getElementById(location.hash.slice(1));
         if (target === null) return;
@@ -41,7 +41,7 @@
         if (button !== null) await copy(button);
     });
 
-    // A form that was sent is not sent twice by an impatient finger. It comes back to life when the page is shown again.
+    // Disables the buttons of a sent form, so that a double click does not send it twice.
     document.addEventListener('submit', (event) => {
         if (event.defaultPrevented) return;
         const buttons = event.target.querySelectorAll('button[type=submit]');
@@ -49,7 +49,7 @@
             for (const button of buttons) button.disabled = true;
         });
     });
-    // Firefox keeps a button disabled, even where it loads the page again.
+    // Enables them when the page is shown again. Firefox keeps a button disabled even after a reload.
     addEventListener('pageshow', () => {
         for (const button of document.querySelectorAll('button[type=submit]')) button.disabled = false;
     });
@@ -61,7 +61,7 @@
             await navigator.clipboard.writeText(text);
             say(button, 'Copied');
         } catch {
-            // No clipboard without https: what is selected can be copied by hand.
+            // There is no clipboard without https. Selects the text, to be copied by hand.
             const range = document.createRange();
             range.selectNodeContents(source);
             getSelection().removeAllRanges();

@@ -1,12 +1,11 @@
-// Sends the calls of the page of the API to this server, and shows what came back as text. Scrolls long menus to their page.
+// Sends the calls of the API reference to this server, and shows the answers as text. Scrolls the menu to the current page.
 (() => {
     const key = document.getElementById('docs-key');
 
-    // The menu is longer than a screen: it begins at its own page.
     const menu = document.querySelector('.docs-menu');
     menu.scrollTop = menu.querySelector('[aria-current]').offsetTop - menu.clientHeight / 2;
 
-    // In the way down, before the page takes the form for one that is sent once.
+    // Runs in the capture phase, before app.js disables the button of a sent form.
     const send = async (event) => {
         const form = event.target.closest('form[data-try]');
         if (form === null) return;
@@ -98,7 +97,7 @@
         const headers = {};
         if (key.value.trim() !== '' && form.dataset.auth !== 'ignored') headers.authorization = `Bearer ${key.value.trim()}`;
         if (body !== undefined) headers['content-type'] = 'application/json';
-        // No cookies: what this page does is what the key may do, and nothing of the person who is signed in.
+        // Sends no cookies, so that a call has only the rights of the key, not those of the signed-in user.
         return [`${path}${query.size > 0 ? `?${query}` : ''}`, { method: form.dataset.method, headers, body, credentials: 'omit' }];
     }
 

@@ -1,4 +1,4 @@
-// Fills a text field from a file of the visitor's, so that it can be looked at before it is sent.
+// Fills a text field from a chosen file, so that the visitor can review it before sending.
 (() => {
     for (const chooser of document.querySelectorAll('[data-fills]')) {
         chooser.hidden = false;

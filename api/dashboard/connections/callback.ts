@@ -10,7 +10,7 @@ const LOOKS = { everyMs: 150, maxMs: 15_000 };
 /** GET /connections/callback, after the consent at the site. Nothing is stored until the person confirms the site and the workspace. */
 export async function showCallback(visit: PersonalVisit): Promise<Answer> {
     if (visit.query('state') === undefined) {
-        const model = { site: 'a site', problem: 'Sites send you here after your consent. Begin at your connections.' };
+        const model = { site: 'a site', problem: 'Sites redirect here after you consent. Start from your connections.' };
         return { view: 'connections/callback', title: 'Connect a site', model };
     }
     const flow = await findMine(visit, visit.query('state'));
@@ -49,11 +49,15 @@ export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
     return showEnded(visit, await untilEnded(visit, flow));
 }
 
-/** Finds the visitor's unfinished consent. @throws Refusal NOT_FOUND */
+/** Finds the visitor's consent, also one that has ended. @throws Refusal NOT_FOUND */
 async function findMine({ app, me }: PersonalVisit, state: string | undefined): Promise<Flow> {
     const flow = state === undefined ? undefined : await findFlow(app.db, hashOfState(state));
     const isMine = flow?.userId === me.userId && me.workspaces.some(({ workspaceId }) => workspaceId === flow.workspaceId);
-    if (flow === undefined || !isMine) throw new Refusal('NOT_FOUND', 'A consent ends after 10 minutes. Begin again at your connections.');
+    if (flow === undefined || !isMine)
+        throw new Refusal(
+            'NOT_FOUND',
+            'This consent does not exist or has expired: it lasts 10 minutes. Start again from your connections.',
+        );
     return flow;
 }
 
@@ -69,7 +73,9 @@ function showEnded(visit: PersonalVisit, flow: Flow): Answer {
         return { to: withQuery(flow.redirectUrl, { connection_id: flow.connectionId }) };
     }
     const problem =
-        flow.status === 'failed' ? (flow.problem ?? '') : 'This consent was already used, or the site is slow. Check your connections.';
+        flow.status === 'failed'
+            ? (flow.problem ?? '')
+            : 'This consent was already used, or the site did not answer in time. Check your connections.';
     return leave(flow, { error: 'no_token' }, problem);
 }
 

@@ -22,13 +22,13 @@ All of it is JSON over HTTPS. A key goes into the header \`Authorization: Bearer
 
 ## Have it called
 
-- \`POST ${url}/v1/fetch\` with \`{"site", "endpoint", "params"}\`: needs a key. Charged only on success; \`meta.credits_used\` and \`meta.credits_remaining\` are exact. \`"dry_run": true\` shows the request and its greatest price without sending it.
+- \`POST ${url}/v1/fetch\` with \`{"site", "endpoint", "params"}\`: needs a key. Charged only on success; \`meta.credits_used\` and \`meta.credits_remaining\` are exact. \`"dry_run": true\` shows the request and its maximum price without sending it.
 - Send the catalog's \`session_id\` as \`X-Service-Session\`, and an \`Idempotency-Key\` of your own with everything whose \`effect\` is \`write\`: a repeat then never does it twice.
 - \`max_credits\` and \`max_results\` bound what a call may cost.
 
 ## When a site is missing
 
-- \`POST ${url}/v1/schema-requests\` with \`{"domain", "task"}\` asks contributors for it; \`GET ${url}/v1/schema-requests/{request_id}\` tells what became of it.
+- \`POST ${url}/v1/schema-requests\` with \`{"domain", "task"}\` asks contributors for it; \`GET ${url}/v1/schema-requests/{request_id}\` returns its status.
 
 ## More
 

@@ -102,7 +102,7 @@ const AROUND = 90;
 /** Shorter words resemble too many others. */
 const MIN_CORRECTED = 5;
 
-/** A word as the documentation spells it: one that it lacks as its nearest word, by up to two typing mistakes and the same first letter. */
+/** Corrects a word that the documentation lacks to the nearest one with the same first letter and at most two typing mistakes. */
 function spelledAs(word: string, { words }: Library): string {
     if (word.length < MIN_CORRECTED || words.some((one) => one.includes(word))) return word;
     const limit = word.length < 8 ? 1 : 2;

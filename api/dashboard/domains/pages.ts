@@ -95,7 +95,7 @@ const AFTER_CHECK: Readonly<Record<ClaimChecked['status'], Notice>> = {
     pending: 'claim-pending',
 };
 
-/** POST /dashboard/domains: claims a domain for the workspace and shows how to prove it. A claim that waits for its proof is kept. */
+/** POST /dashboard/domains: claims a domain for the workspace and shows how to prove it. An unproven claim is reused. */
 async function startClaim(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { domain: line({ maxLength: 253 }) });
     if (!read.ok) return listDomains(visit, read.problems['domain']);

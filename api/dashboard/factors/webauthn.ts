@@ -56,7 +56,7 @@ export async function requestOptions(
 export async function readNewPasskey(app: App, userId: string, answer: string) {
     const { verifyRegistrationResponse } = await library();
     const response = parse<RegistrationResponseJSON>(answer);
-    if (response === undefined || !(await hasNoMakerStatement(response))) return undefined;
+    if (response === undefined || !(await hasNoCertificate(response))) return undefined;
     const verified = await verifyRegistrationResponse({
         response,
         expectedChallenge: (challenge) => passkeys.takeChallenge(app.db, challenge, userId),
@@ -70,10 +70,10 @@ export async function readNewPasskey(app: App, userId: string, answer: string) {
 }
 
 /**
- * Checks that the answer has no certificate of the authenticator's maker. Browsers remove it, since our options do not ask for it, so only
- * another program sends one. The library would request revocation lists from URLs in these certificates.
+ * Checks that the answer has no certificate of the authenticator's manufacturer. Browsers remove it, since our options do not ask for it, so
+ * only another program sends one. The library would request revocation lists from URLs in these certificates.
  */
-async function hasNoMakerStatement({ response }: RegistrationResponseJSON): Promise<boolean> {
+async function hasNoCertificate({ response }: RegistrationResponseJSON): Promise<boolean> {
     const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers');
     try {
         const object = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));

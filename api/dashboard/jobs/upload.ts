@@ -29,7 +29,7 @@ const FIELDS = {
     max_credits: line({ minLength: 0, maxLength: 13 }),
 };
 
-/** The batch that a valid form orders. */
+/** The batch that a valid form describes. */
 interface Order {
     endpoint: Endpoint;
     as: Caller;
@@ -46,9 +46,8 @@ export async function showUpload(visit: WorkspaceVisit): Promise<Shown> {
 }
 
 /**
- * POST: the step `check` reads the file, validates each call and shows the price. The step `order` orders what was priced. Its idempotency
- * key ensures that the batch is ordered only once, even if the form is sent again. If the file, a column or the key has changed, it is
- * priced first.
+ * POST: the step `check` reads the file, validates each call and shows the price. The step `order` creates the batch that was priced, only
+ * once even if the form is sent again (its idempotency key). If the file, a column or the key has changed, it shows the new price instead.
  */
 export async function orderByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { fields } = visit;
@@ -58,7 +57,11 @@ export async function orderByForm(visit: WorkspaceVisit): Promise<Answer> {
     const missing = missingParams(rows, endpoint.params);
     if (missing.length > 0) {
         // One problem of the file, not one of each row.
-        return form(visit, { rows, endpoint, problem: `No column is ${missing.join(', ')}, which every call needs. Choose one below.` });
+        return form(visit, {
+            rows,
+            endpoint,
+            problem: `No column is assigned to ${missing.join(', ')}, which every call needs. Choose one below.`,
+        });
     }
     const [once, checked] = [fields.get('once') ?? '', hashOf(as, body)];
     if (fields.get('step') !== 'order' || fields.get('checked') !== checked || !isWebToken(once)) return check(visit, read, checked);

@@ -21,7 +21,7 @@ import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
 import { type Answer, pageNotFound, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
-import { matching, pagerOf, partOf, wordsOf } from '../read-api.ts';
+import { filterByWords, pageOfArray, pagerOf, searchText } from '../read-api.ts';
 import { changeRecorded, recordVisit } from '../record-act.ts';
 import { confirmFirst } from '../typed-before.ts';
 import { seesAll } from '../usage/scope.ts';
@@ -78,7 +78,7 @@ function presetOf(name: string | undefined): keyof typeof PRESETS {
     return name === 'agent' ? 'agent' : 'program';
 }
 
-/** The number of keys that have ended on the page of all keys. */
+/** Maximum number of ended keys on the page of all keys. */
 const SHOWN_ENDED = 50;
 
 /** The number of active keys on one page. */
@@ -91,9 +91,9 @@ async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise
     const preset = presetOf(typed.get('preset') ?? visit.query('for'));
     const cursor = visit.query('cursor');
     const active = keys.filter(({ state, isGrant }) => state === 'active' && !isGrant);
-    const q = wordsOf(visit.query('q'));
-    const found = matching(active, q, ({ name, prefix, madeBy }) => [name, `${prefix}…`, madeBy]);
-    const { items, next } = partOf(found, cursor, ROWS);
+    const q = searchText(visit.query('q'));
+    const found = filterByWords(active, q, ({ name, prefix, madeBy }) => [name, `${prefix}…`, madeBy]);
+    const { items, next } = pageOfArray(found, cursor, ROWS);
     return {
         view: 'keys/list',
         title: 'Keys',
@@ -221,7 +221,7 @@ async function changeCap(visit: WorkspaceVisit): Promise<Answer> {
     return { to: pathOf(key), notice: cap === null ? 'cap-gone' : 'cap-set' };
 }
 
-/** Changes from how many credits on a call needs a confirmation. A higher number requires a recent sign-in; a lower one does not. */
+/** Changes the price above which a write needs a confirmation. A higher price requires a recent sign-in; a lower one does not. */
 async function changeConfirmation(visit: WorkspaceVisit): Promise<Answer> {
     const key = await ownKey(visit);
     const read = readFields(visit.fields, { confirm_above: dayCap });

@@ -13,7 +13,7 @@ const PATH = '/dashboard/monitors/new';
 const EVERY = ['5m', '15m', '1h', '6h', '1d', '7d'] as const;
 const CRON = 'cron';
 const WHEN = ['changed', 'always', 'expression'] as const;
-/** The API's fields that are fields of the form. */
+/** The fields of the API that the form has too. */
 const NAMED = ['every', 'cron', 'timezone', 'watch', 'identity', 'name'];
 
 const optional = (maxLength: number) => line({ minLength: 0, maxLength });
@@ -54,7 +54,7 @@ export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
     const wrong: Record<string, string> = { ...problems, ...(read.ok ? {} : read.problems) };
     if (as === undefined) wrong['key'] = CHOOSE_KEY;
     if (read.ok && read.values.per_day !== '' && !/^[1-9]\d*$/.test(read.values.per_day)) wrong['per_day'] = 'Enter a whole number.';
-    // What was typed but not selected would be lost without a word.
+    // Text in a field that is not selected would be dropped silently.
     if (read.ok && read.values.every !== CRON && read.values.cron !== '')
         wrong['every'] = 'Choose custom times, or clear the field for them.';
     if (read.ok && read.values.when !== 'expression' && read.values.expression !== '')

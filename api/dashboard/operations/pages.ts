@@ -47,7 +47,7 @@ async function orUnavailable<T>({ log }: App, answer: Promise<T>): Promise<T | u
     try {
         return await answer;
     } catch (error) {
-        log.warn({ part: 'operations', err: error }, 'a figure of the page for operators is not known');
+        log.warn({ part: 'operations', err: error }, 'a figure of the operations page could not be read');
         return undefined;
     }
 }

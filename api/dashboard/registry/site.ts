@@ -8,7 +8,7 @@ import { siteWarnings } from '../../../shared/store/registry/site-warnings.ts';
 import { endpointHealth, siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import { waysOf } from '../connections/ways.ts';
 import { type Answer, USERS, type Visit } from '../page.ts';
-import { matching, wordsOf } from '../read-api.ts';
+import { filterByWords, searchText } from '../read-api.ts';
 import { copyAs } from './copy-as.ts';
 import { describeEndpoint, exampleOf } from './describe-endpoint.ts';
 import { findSite, siteAbsent } from './find-site.ts';
@@ -44,8 +44,8 @@ export async function showSite(visit: Visit): Promise<Answer> {
     if (card === undefined || loaded === undefined) return siteAbsent(site, { wasKnown: true, near: [] });
     // Read only the endpoints of this page, since a package may be large.
     const all = [...loaded.endpoints.keys()];
-    const q = wordsOf(visit.query('q'));
-    const names = matching(all, q, (name) => [name]);
+    const q = searchText(visit.query('q'));
+    const names = filterByWords(all, q, (name) => [name]);
     const pages = Math.max(1, Math.ceil(names.length / ENDPOINTS));
     const number = Math.min(pages, Math.max(1, Number(/^\d{1,3}$/.exec(visit.query('page') ?? '')?.[0] ?? 1)));
     const shown = names.slice((number - 1) * ENDPOINTS, number * ENDPOINTS).flatMap((name) => loaded.endpoints.get(name) ?? []);

@@ -12,7 +12,7 @@ export function seesAll({ workspace }: WorkspaceVisit): boolean {
     return MANAGERS.includes(workspace.role);
 }
 
-/** The calls that this visitor may see, by the filters in the query. Filters that are too long or malformed are ignored. */
+/** The calls that this visitor may see, narrowed by the filters in the query. Empty and too long filters are ignored. */
 export function scopeOf(visit: WorkspaceVisit): UsageScope {
     const { me, workspace } = visit;
     const endpoint = filterOf(visit, 'endpoint');
@@ -40,6 +40,6 @@ export async function keyNames(visit: WorkspaceVisit): Promise<Map<string, strin
 }
 
 export function keyChoices(keys: ReadonlyMap<string, string>): Choice[] {
-    const all = keys.size < LISTED_KEYS ? 'all' : 'all (listed: the newest 1,000)';
+    const all = keys.size < LISTED_KEYS ? 'all' : 'all (only the newest 1,000 are listed)';
     return [{ value: '', label: all }, ...[...keys].map(([value, label]) => ({ value, label }))];
 }

@@ -31,7 +31,7 @@ import {
     type WorkspaceVisit,
     workspacePage,
 } from '../page.ts';
-import { matching, pagerOf, partOf, wordsOf } from '../read-api.ts';
+import { filterByWords, pageOfArray, pagerOf, searchText } from '../read-api.ts';
 import { changeRecorded, recordVisit } from '../record-act.ts';
 
 const BASE = '/dashboard/workspace';
@@ -85,9 +85,9 @@ export async function showWorkspace(
     const memberTyped = /\/members\/([^/]+)\/role$/.exec(visit.form ?? '')?.[1];
     const typedAt = members.findIndex(({ userId }) => userId === memberTyped);
     const cursor = typedAt < 0 ? visit.query('cursor') : String(typedAt - (typedAt % ROWS));
-    const q = wordsOf(visit.query('q'));
-    const { items, next } = partOf(
-        matching(members, q, ({ email, role }) => [email, role]),
+    const q = searchText(visit.query('q'));
+    const { items, next } = pageOfArray(
+        filterByWords(members, q, ({ email, role }) => [email, role]),
         cursor,
         ROWS,
     );
