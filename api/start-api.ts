@@ -18,7 +18,7 @@ const FIRST_REQUEST_MS = 500;
 export async function startApi(app: App): Promise<{ port: number; stop(): Promise<void> }> {
     gatherSharedState(app);
     const server = await buildServer(app);
-    await connect(partsOfCalls(app));
+    await connect(warmUps(app));
     const newcomers = watchNewcomers(server.listener);
     await server.start().catch(async (error: unknown) => {
         throw await listenFault(error, { name: 'PORT', port: app.config.port, host: app.config.host });
@@ -48,19 +48,19 @@ function watchNewcomers(listener: Server): { settle(): Promise<void> } {
             // The kernel would reset connections that it has accepted, so we accept them before closing the listener.
             await nextTurn();
             listener.close();
-            const patience = performance.now() + FIRST_REQUEST_MS;
-            while (silent.size > 0 && performance.now() < patience) await sleep(LOOK_AGAIN_MS);
+            const until = performance.now() + FIRST_REQUEST_MS;
+            while (silent.size > 0 && performance.now() < until) await sleep(LOOK_AGAIN_MS);
         },
     };
 }
 
 /** Opens the connections and prepared queries that every fetch uses. */
-function partsOfCalls(app: App): (() => PromiseLike<unknown>)[] {
+function warmUps(app: App): (() => PromiseLike<unknown>)[] {
     return [
         () => app.db.raw('select 1'),
         () => app.credits.stateOf('op_nobody'),
         () => app.secrets.hmac('', 'start'),
-        // The first one waits for the connection, so it is a rough comparison of clocks.
+        // Pings twice: the first ping waits for the connection, so it compares the clocks only roughly.
         () => app.queue.ping().then(app.queue.ping),
         () => app.limits.peek('ip:nobody', [ANONYMOUS], 'nobody'),
     ];

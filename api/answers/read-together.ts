@@ -19,9 +19,9 @@ const readsOf = perApp(() =>
 );
 
 /**
- * Runs a read that is the same for everybody. Those that arrive while one with the same key runs share the next one, so a crowd costs the
- * database little, and nobody gets what was read before they asked. If one fails, so do those that wait for it, so that nobody waits for
- * two connections to the database (goal R9). Nobody may change what is found.
+ * Runs a read that is the same for all callers. Calls that arrive while a read with the same key runs share the next one, so a crowd costs
+ * the database little, and no call gets data that was read before it arrived. If a read fails, so do all calls that share it, so that none
+ * waits for two connections to the database (goal R9). The result is shared: do not change it.
  */
 export async function readTogether<Found>(app: App, key: string, run: () => Promise<Found>): Promise<Found> {
     return (await readsOf(app).add({ key, run })) as Found;

@@ -36,7 +36,7 @@ export class AppModel {
     readonly generateAccessToken = async () => newSecret('access');
     readonly generateRefreshToken = async () => newSecret('refresh');
     readonly getAccessToken = async () => undefined;
-    /** The refresh token of this request. It is used in the transaction that stores its successor. */
+    /** The refresh token of this request. The transaction that stores its successor marks it as used. */
     #renewed: string | undefined;
 
     constructor(app: App, request: ExchangeRequest) {
@@ -79,6 +79,7 @@ export class AppModel {
         return found && { ...grantOf(found), refreshToken };
     }
 
+    /** Notes the token, after the rate limit. It is revoked when its successor is stored. */
     async revokeToken({ refreshToken, user }: RefreshToken): Promise<boolean> {
         const retryAfter = await takeAttempts(this.#app.db, [
             ['renewal by grant', user['keyId']],

@@ -28,7 +28,7 @@ export async function checkClaim(call: Call<ClaimParams, object, undefined>): Pr
     const now = await pollUntil(LOOKS, look, (seen) => seen === undefined || seen.checks > claim.checks || gone.aborted);
     if (now === undefined) throw new Refusal('CLAIM_NOT_FOUND');
     if (now.checks > claim.checks) return { answer: { status: now.status, reason: now.reason } };
-    return { answer: { status: 'pending', reason: 'The lookup has not ended yet; list the claims to see how it ended.' } };
+    return { answer: { status: 'pending', reason: 'The lookup has not ended yet. List the claims later to see its result.' } };
 }
 
 async function countCheck({ app }: Call<ClaimParams, object, undefined>, claimId: string, accountId: string): Promise<void> {

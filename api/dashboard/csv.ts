@@ -29,8 +29,8 @@ async function* linesOf<Place>(heads: readonly string[], read: RowsAfter<Place>)
 }
 
 /**
- * The place before a formula that a spreadsheet would run; some take the wide forms of `=`, `+`, `-` and `@` too. Where commas write
- * decimals, spreadsheets begin a new cell at each semicolon.
+ * The position before a formula that a spreadsheet would run. Some also accept the full-width forms of `=`, `+`, `-` and `@`. Where the
+ * decimal separator is a comma, spreadsheets start a new cell at each semicolon.
  */
 const FORMULA = /(^|;)(?=["\s]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/g;
 

@@ -19,7 +19,10 @@ const firstCalls = new LRUCache<App, { call: FirstCall | undefined }>({
     fetchMethod: async (app) => ({ call: await findFirstCall(app.db) }),
 });
 
-/** Builds a `curl` line with a key, or with the variable that pages call it. It fetches from a site that has an example or, if no site has one, reads the account. */
+/**
+ * Builds a `curl` line with a key, or with the environment variable ROUTEBOOK_API_KEY. It fetches from a site that has an example or, if no
+ * site has one, reads the account.
+ */
 export async function curlLine(app: App, apiKey?: string): Promise<CurlLine> {
     const { call } = await firstCalls.forceFetch(app);
     const authorization = `-H ${apiKey === undefined ? '"Authorization: Bearer $ROUTEBOOK_API_KEY"' : shellWord(`Authorization: Bearer ${apiKey}`)}`;

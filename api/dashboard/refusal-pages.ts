@@ -74,7 +74,7 @@ const TITLES: Readonly<Record<number, string>> = {
 /** What a page says where the message of the API is for programs. The title says the rest. */
 const MESSAGES: Partial<Record<RefusalCode, string>> = {
     INTERNAL: 'This is a bug, and it was logged.',
-    INVALID_CURSOR: 'This link leads to no part of the list. Open the list from the menu.',
+    INVALID_CURSOR: 'This link to a part of the list no longer works. Open the list from the menu.',
     METHOD_NOT_ALLOWED: 'This address only takes forms.',
 };
 

@@ -51,8 +51,8 @@ function toPage(app: App, response: ResponseObject, formsLeadTo: readonly string
 /** Pages that are the same for all visitors who are not signed in: rendering one takes a quarter of its CPU, compressing it half. */
 const keptOf = perApp(() => new LRUCache<string, Bytes>({ max: 100 }));
 
-/** Whether this visitor sees what others see: nobody is signed in, nothing is asked, and no notice waits for this page. */
-export function isAnyVisitor(request: Request): boolean {
+/** Whether a shared copy of the page fits this visitor: not signed in, no query, and no notice to show. */
+export function getsSharedCopy(request: Request): boolean {
     return signedInOf(request) === undefined && request.url.search === '' && cookiesOf(request)[NOTICE_COOKIE] === undefined;
 }
 

@@ -28,7 +28,7 @@ import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { askFor } from './internal-api.ts';
 import { type Answer, type Page, pageNotFound, type Sent, type Visit } from './page.ts';
-import { isAnyVisitor, noticeCookie, show, showKept } from './render.ts';
+import { getsSharedCopy, noticeCookie, show, showKept } from './render.ts';
 import { confirmFirst, confirmThen, signInFirst, typedBefore, WORKSPACE_FIELD } from './typed-before.ts';
 
 interface PageParts {
@@ -50,7 +50,7 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
             app: { isOpen: false, isPublic: page.audience === 'anyone' && page.method === 'GET' },
             auth: { strategy: 'session', mode: 'optional' },
             handler: async (request, h) => {
-                if (page.kept !== undefined && isAnyVisitor(request)) {
+                if (page.kept !== undefined && getsSharedCopy(request)) {
                     const { seconds, respond } = page.kept;
                     const visit = visitOf(parts, request, { page, ...NOTHING_TYPED, me: undefined, gone: goneSignal(request) });
                     return showKept(app, request, h, { seconds, show: () => respond(visit) });

@@ -32,13 +32,13 @@ const waitingOf = perApp(() => createCounts());
 interface Waiter {
     workspaceId: string;
     accountId: string;
-    /** Whether events that came since its last read may concern it. */
+    /** Whether there may be events for it since its last read. */
     hasNews: boolean;
 }
 
 /**
- * Looks for new events for all calls that wait in one process, at most twice per LOOK_MS, and finds whom they concern. If each call read
- * for itself, some free accounts would keep all connections of browse requests busy.
+ * Polls for new events on behalf of all calls that wait in one process, at most twice per LOOK_MS, and notes which calls they are for. If
+ * each call polled for itself, a few free accounts would keep all connections of browse requests busy.
  */
 const feedOf = perApp(({ browse }) => {
     const waiters = new Set<Waiter>();
@@ -53,7 +53,7 @@ const feedOf = perApp(({ browse }) => {
         const concerned = from === undefined || end <= from ? [] : await readConcerned(browse, { ids, after: from, head: end });
         const found = new Set(concerned);
         for (const waiter of waiters) {
-            // Nobody asked about a call that came meanwhile, nor what came before the first look.
+            // The query did not cover a call that was added meanwhile, nor events before the first look. These calls read for themselves.
             if (from === undefined || !asked.has(waiter) || found.has(waiter.workspaceId) || found.has(waiter.accountId))
                 waiter.hasNews = true;
         }
@@ -61,21 +61,21 @@ const feedOf = perApp(({ browse }) => {
     }
 
     return {
-        /** Includes this call in further looks. Returns the position up to which the other calls know their news. */
+        /** Includes this call in further looks. Returns the position up to which earlier looks have read. */
         add(waiter: Waiter): number {
             waiters.add(waiter);
             return head ?? 0;
         },
         remove(waiter: Waiter) {
             waiters.delete(waiter);
-            // The next call to wait begins with a read of its own, so nobody asks about the events until then.
+            // The next call that waits begins with a read of its own, so the events until then need no look.
             if (waiters.size === 0) head = undefined;
         },
         /** The position up to which `hasNews` is known; 0 if it is not known yet. */
         async head(): Promise<number> {
             if (performance.now() - lookedAt >= LOOK_MS / 2) {
                 lookedAt = performance.now();
-                // A look that failed finds nothing. The next one asks again. One follows the other, so that the head never goes back.
+                // If a look fails, the next one covers its events. Looks run one after another, so the head never goes back.
                 looking = looking.then(look).catch(() => {});
             }
             await looking;
@@ -119,13 +119,13 @@ async function readOrWait(
     waiting.add(accountId, 1);
     const feed = feedOf(app);
     const waiter: Waiter = { workspaceId, accountId, hasNews: false };
-    // Before its first read, so that no event falls between them.
+    // Added before the first read, so that no event is missed between them.
     const known = feed.add(waiter);
     try {
         let page = await read(after);
         if (page.events.length > 0) return page;
         endRead();
-        // A replica may be behind that position.
+        // The read may have used a replica that is behind that position.
         if (page.readTo < known) waiter.hasNews = true;
         while (page.events.length === 0 && performance.now() < until && !gone.aborted && !app.isDraining()) {
             await pause(LOOK_MS);
@@ -169,7 +169,7 @@ async function presentEvents(app: App, events: readonly FeedEvent[]): Promise<st
     return texts;
 }
 
-/** For readers that look for the code of the error beside the job. */
+/** Adds `code` to the job's fields, for readers that look for the error code there. */
 function withErrorCode(job: string, data: string): string {
     const { code = null } = JSON.parse(data) as { code?: string | null };
     return withField(job, 'code', JSON.stringify(code));

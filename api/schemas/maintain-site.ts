@@ -62,15 +62,15 @@ async function change(call: Call<MaintainerParams, object, undefined>, apply: ty
 
 const REFUSALS: Readonly<Record<Exclude<MaintainerRefusal, 'not-maintainer'>, [code: RefusalCode, message?: string]>> = {
     'no-workspace': ['NOT_FOUND', 'There is no such workspace.'],
-    routebook: ['FORBIDDEN', 'Only an operator adds or removes Routebook.'],
-    owner: ['FORBIDDEN', 'That workspace has proved that the domain is its own: only an operator removes it.'],
+    routebook: ['FORBIDDEN', 'Only an operator can add or remove Routebook.'],
+    owner: ['FORBIDDEN', 'That workspace is a proved owner of the domain. Only an operator can remove it.'],
     'being-removed': [
         'FORBIDDEN',
-        'Your workspace is being removed from this domain: until its owners stop that, it changes no maintainers. It may leave.',
+        'Your workspace is being removed from this domain. It may leave, but cannot change maintainers unless its owners stop the removal.',
     ],
     'was-stopped': [
         'FORBIDDEN',
-        'That workspace stopped its removal in the last 30 days: until then only an operator of this service, or a proved owner of the domain, removes it.',
+        'That workspace stopped its removal within the last 30 days. In these, only an operator of this service or a proved owner of the domain can remove it.',
     ],
     last: ['LAST_MAINTAINER'],
 };

@@ -69,7 +69,7 @@ export function packageComponents(): Record<Component, JsonObject> {
 /** Joi's JSON Schema (2020-12) for a schema, without `$schema`, which OpenAPI 3.1 implies. */
 export function jsonSchemaOf(schema: Schema): JsonObject {
     const { $schema: _, ...shape } = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as Record<string, Json>;
-    return withoutPatterns(shape) as JsonObject;
+    return correctSchema(shape) as JsonObject;
 }
 
 /** The pattern of a text whose characters are counted (vocabulary.ts). */
@@ -80,11 +80,11 @@ const COUNTED_TEXT = /^\^\[\\s\\S\]\{0,(\d+)\}\$$/;
  * the allowed values. For an object with any keys, it omits the type, or uses a pattern that matches every key, which most tools do not
  * support.
  */
-function withoutPatterns(shape: Json): Json {
+function correctSchema(shape: Json): Json {
     if (typeof shape !== 'object' || shape === null) return shape;
-    if (Array.isArray(shape)) return shape.map(withoutPatterns);
+    if (Array.isArray(shape)) return shape.map(correctSchema);
     const { patternProperties, ...plain } = Object.fromEntries(
-        Object.entries(shape).map(([keyword, value]) => [keyword, withoutPatterns(value)]),
+        Object.entries(shape).map(([keyword, value]) => [keyword, correctSchema(value)]),
     );
     const { type, enum: choices, properties, additionalProperties, pattern, ...rest } = plain;
     const max = COUNTED_TEXT.exec(String(pattern))?.[1];

@@ -93,7 +93,7 @@ function reasonOf({ kind, note, items, availableDelta, heldDelta }: Movement): s
         case 'charge':
             return `Charged ${-(availableDelta + heldDelta)}${forItems}`;
         case 'release':
-            return `Given back${forItems}: not billed`;
+            return `Released${forItems}: not billed`;
         case 'lapse':
             return 'Released after its billing period ended';
         case 'first_fetch':

@@ -3,7 +3,7 @@ import type { WindowState } from '../../../shared/coordination/limits/types.ts';
 import { windowsOf } from '../../../shared/domain/accounts/plans.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 
-/** What is left of the account's rate limits. An estimate needs no certainty: where they cannot be read, they count as unused. */
+/** What is left of the account's rate limits. They are only for an estimate: if they cannot be read, they count as unused. */
 export async function windowsLeft(app: App, { accountId, figures }: Caller): Promise<WindowState[]> {
     const windows = windowsOf(figures);
     try {
