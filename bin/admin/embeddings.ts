@@ -23,7 +23,7 @@ export async function rebuild({ db, embeddings, actor, command }: Operator): Pro
         before: before === undefined ? null : { model: before.model, size: before.size },
         after: { model, size },
     });
-    return { ...done({ model, size, sites }), note: `admin: workers make the vectors of ${sites} sites now` };
+    return { ...done({ model, size, sites }), note: `admin: workers now compute the vectors of ${sites} sites` };
 }
 
 async function sizeOf(embeddings: NonNullable<Operator['embeddings']>): Promise<number> {
@@ -33,7 +33,7 @@ async function sizeOf(embeddings: NonNullable<Operator['embeddings']>): Promise<
     } catch (error) {
         throw new AdminFault(
             'SERVICE_UNAVAILABLE',
-            `The server of EMBEDDINGS_URL makes no vectors: ${error instanceof Error ? error.message : error}.`,
+            `The server of EMBEDDINGS_URL returned no vectors: ${error instanceof Error ? error.message : error}.`,
         );
     }
 }

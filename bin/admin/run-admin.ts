@@ -64,7 +64,7 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
     }
 }
 
-/** A person is told that there is nothing; a program reads no row. */
+/** On a terminal, an empty table ends with `none`. */
 function layOut({ heads, rows }: Table, page: Page): string[] {
     return [...table(heads, rows, page), ...(rows.length === 0 && Number.isFinite(page.tableWidth) ? ['none'] : [])];
 }

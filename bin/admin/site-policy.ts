@@ -21,7 +21,7 @@ export function contradiction({ show, ...options }: PolicyOptions): string | und
     const { clear, clearOwner: _clearOwner, reason, ...order } = options;
     const isChange = Object.keys(order).length > 0;
     if (show === true && Object.keys(options).length > 0) return '--show changes nothing, and takes no other option';
-    if (clear === true && isChange) return "--clear takes the operator's whole policy back, and goes with --clear-owner and --reason alone";
+    if (clear === true && isChange) return "--clear deletes the operator's whole policy; only --clear-owner and --reason may go with it";
     if (order.block === true && order.unblock === true) return '--block and --unblock contradict each other';
     if (order.block === true && reason === undefined) return '--block needs --reason';
     return undefined;

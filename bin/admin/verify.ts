@@ -35,7 +35,7 @@ export async function verify(operator: Operator, name: SiteName): Promise<Done> 
 
 async function latestOrFault(db: Db, name: SiteName): Promise<VersionRef> {
     const { isBlocked, version } = await findLatest(db, name);
-    if (isBlocked) throw new AdminFault('SITE_BLOCKED', `${name.registrable} is blocked, so that nothing of it is called.`);
+    if (isBlocked) throw new AdminFault('SITE_BLOCKED', `${name.registrable} is blocked, so its sites are not called.`);
     if (version === undefined) throw new AdminFault('SITE_NOT_FOUND', `No schema is published for ${name.site}.`);
     return version;
 }
@@ -55,7 +55,7 @@ async function waitForRun(db: Db, name: SiteName, run: number): Promise<verifica
         const isTaken = state.run >= run;
         if (isTaken && state.endedAt !== null) return state;
         if (isTaken && state.ownWaitS === 0)
-            throw new AdminFault('SERVICE_UNAVAILABLE', 'The run was taken and did not end; is its worker gone?');
+            throw new AdminFault('SERVICE_UNAVAILABLE', 'A worker took the run and did not finish it. Is that worker still running?');
         if (!isTaken && performance.now() > giveUpAt) throw await explainNotStarted(db, name, state);
         await sleep(LOOK_AGAIN_MS);
     }
@@ -66,7 +66,7 @@ async function explainNotStarted(db: Db, name: SiteName, { domainWaitS }: verifi
     await latestOrFault(db, name);
     return domainWaitS > 0
         ? new AdminFault('RATE_LIMITED', `Another site of the domain was called just now; the run may begin in ${domainWaitS} s.`)
-        : new AdminFault('SERVICE_UNAVAILABLE', 'No worker took the run; is one running? It will be made when one is.');
+        : new AdminFault('SERVICE_UNAVAILABLE', 'No worker took the run. Is one running? The run stays queued.');
 }
 
 async function present(db: Db, site: string, state: verification.VerificationState): Promise<Done> {

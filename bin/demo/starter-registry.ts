@@ -18,7 +18,7 @@ export async function publishDemo(app: App, port: number, workspaceId: string): 
     await publishAsStarter(app, demoPackage(port), { mayReturn: true, loadedFor: workspaceId });
 }
 
-/** Publishes a package for the workspace Routebook, by the same rules as for everybody. */
+/** Checks a package by the same rules as for everybody, and publishes it as one of the installation. */
 export async function publishAsStarter(
     { db, config }: App,
     document: unknown,

@@ -21,7 +21,7 @@ const TIMEOUT_MS = 10_000;
 
 const clients = new WeakMap<StripeSettings, Promise<Stripe>>();
 
-/** Creates the payment through Stripe; undefined if STRIPE_SECRET_KEY is not set. */
+/** Creates the client of Stripe, with its settings; undefined if STRIPE_SECRET_KEY is not set. */
 export function billingOf(app: Pick<App, 'config' | 'db' | 'secrets' | 'log' | 'clock' | 'publicUrl'>): Billing | undefined {
     const settings = app.config.stripe;
     if (settings === undefined) return undefined;

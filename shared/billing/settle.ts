@@ -14,7 +14,7 @@ import { recordChange } from '../store/accounts/audit.ts';
 import { recordAct } from '../store/accounts/workspace-audit.ts';
 import { lockWorkspace } from '../store/accounts/workspaces.ts';
 import { findCheckoutBySession } from '../store/billing/checkouts.ts';
-import { addInvoice, isKept, markGranted, markRefunded, newestInvoice } from '../store/billing/invoices.ts';
+import { addInvoice, isInvoiceStored, markGranted, markRefunded, newestInvoice } from '../store/billing/invoices.ts';
 import * as subscriptions from '../store/billing/subscriptions.ts';
 import { changePlan, renewWorkspace } from '../store/credits/accounts.ts';
 import { type Billing, isUnknown } from './billing.ts';
@@ -56,7 +56,7 @@ export async function handleRefund(billing: Billing, chargeId: string): Promise<
     const charge = await readCharge(billing, chargeId);
     if (charge?.reason === undefined) return;
     // The event of the invoice may still arrive. It then grants nothing.
-    if (!(await isKept(db, charge.invoiceId))) await keep(billing, await readInvoice(billing, charge.invoiceId));
+    if (!(await isInvoiceStored(db, charge.invoiceId))) await keep(billing, await readInvoice(billing, charge.invoiceId));
     const invoice = await markRefunded(db, charge.invoiceId);
     if (invoice === undefined) return;
     // Makes sure that a stored subscription exists, so that it can be ended.

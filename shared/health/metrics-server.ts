@@ -5,7 +5,7 @@ import { isReady } from './is-up.ts';
 
 /**
  * Serves /metrics of this process on METRICS_PORT, together with /livez and /readyz. These have the same meaning as on an API; a worker has
- * no other port. Does nothing if METRICS_PORT is not set. @param hasStarted whether the process serves what it is for; /readyz fails before
+ * no other port. Does nothing if METRICS_PORT is not set. @param hasStarted whether the process has started; /readyz fails before
  * @throws ConfigFault if it cannot listen on the port
  */
 export async function openMetricsServer(app: App, hasStarted: () => boolean): Promise<{ close(): Promise<void> }> {

@@ -7,7 +7,7 @@ interface PoolOptions {
     part: string;
     log: ConnectionLog;
     max: number;
-    /** How long a query may wait for a connection, and then for its answer each. */
+    /** How long a query may wait for a connection, and then as long again for its answer. */
     timeoutMs: number;
     /** Server settings of each connection, for example `-c synchronous_commit=off`. */
     settings?: string;

@@ -74,12 +74,12 @@ export function isPaymentDue(status: string): boolean {
  */
 export function checkSubscription(
     { status, endedBy }: { status: string; endedBy: EndReason | null },
-    newest: { isGranted: boolean; isTakenBack: boolean } | undefined,
+    newest: { isGranted: boolean; isRefunded: boolean } | undefined,
     hasPaidPlan: boolean,
 ): Verdict {
     if (endedBy !== null || isOver(status) || status === 'paused') return hasPaidPlan ? 'end plan' : 'leave';
     if (!isLive(status) || newest === undefined) return 'leave';
-    return newest.isGranted || newest.isTakenBack ? 'leave' : 'begin period';
+    return newest.isGranted || newest.isRefunded ? 'leave' : 'begin period';
 }
 
 /** The line of an invoice: the latest of our plans, and a full period rather than a proration. Undefined: it is for something else. */

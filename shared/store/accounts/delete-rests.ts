@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import type { Db } from '../../platform/db.ts';
 
-/** Rows that one statement deletes. */
+/** Maximum rows that one statement deletes. */
 const AT_ONCE = 5000;
 
 /**
- * Deletes what deleted accounts have left: the request log, and all rows of workspaces that nobody else was in, but published packages. There
- * may be millions, so this takes many short transactions. Any process may run it at any time, beside others.
+ * Deletes what deleted accounts have left: the request log, and all rows of workspaces without other members, except published packages.
+ * There may be millions, so this takes many short transactions. Any process may run it, also concurrently.
  */
 export async function deleteRests(db: Db): Promise<void> {
     const users: Deleted[] = await db('users').whereNotNull('emptied').orderBy('id').select('id', 'emptied');

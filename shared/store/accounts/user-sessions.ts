@@ -101,14 +101,14 @@ const SIGNED_IN = `
                                                        'demandsFactor', w.demands_factor)
                                      order by w.created_at, w.id), '[]')
             from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as memberships,
-           s.workspace_id as "lookedAt", s.seen_at < app_now() - interval '1 hour' as "isStale"
+           s.workspace_id as "lastWorkspaceId", s.seen_at < app_now() - interval '1 hour' as "isStale"
     from web_sessions s join users u on u.id = s.user_id
     where s.token_hash = ? and s.expires_at > app_now() and s.seen_at > app_now() - interval '${IDLE_DAYS} days' and u.deleted_at is null`;
 
 interface SignedInRow extends Omit<SignedIn, 'workspaces' | 'current'> {
     memberships: Omit<Membership, 'accountId'>[];
     /** The workspace that the session visited last. */
-    lookedAt: string | null;
+    lastWorkspaceId: string | null;
     isStale: boolean;
 }
 
@@ -116,13 +116,13 @@ interface SignedInRow extends Omit<SignedIn, 'workspaces' | 'current'> {
 export async function findSignedIn(db: Db, token: string, address?: string): Promise<SignedIn | undefined> {
     const { rows } = await db.raw<{ rows: SignedInRow[] }>(SIGNED_IN, [webTokenHash(token)]);
     if (rows[0] === undefined) return undefined;
-    const { memberships, lookedAt, isStale, ...who } = rows[0];
+    const { memberships, lastWorkspaceId, isStale, ...who } = rows[0];
     if (isStale) await session(db, who.sessionId).update({ seen_at: now(db), address });
     const workspaces = memberships.map((membership) => ({
         ...membership,
         accountId: payerOf(membership.plan, membership.workspaceId, who.userId),
     }));
-    return { ...who, workspaces, current: workspaces.find(({ workspaceId }) => workspaceId === lookedAt) ?? workspaces[0] };
+    return { ...who, workspaces, current: workspaces.find(({ workspaceId }) => workspaceId === lastWorkspaceId) ?? workspaces[0] };
 }
 
 function session(db: Db, sessionId: string) {
@@ -176,7 +176,7 @@ export async function endSessions(db: Db, userId: string, exceptId?: string): Pr
             .whereNot({ id: exceptId ?? '' })
             .delete();
         await trx('sign_in_tickets').where({ user_id: userId }).delete();
-        // The owner of an earlier session may have read it.
+        // Somebody with an ended session may have read its secret.
         await dropPendingTotp(trx, userId);
         return raiseRevision(trx, userId);
     });
@@ -230,7 +230,7 @@ export async function whileSignedIn<Result>(
     });
 }
 
-/** Keeps the user's sessions until the end of the transaction. @throws SessionEnded if some ended since `revision` */
+/** Keeps the user's sessions from ending during the transaction. @throws SessionEnded if some ended since `revision` */
 export async function holdRevision(trx: Db, userId: string, revision: number): Promise<void> {
     await shareUser(trx, userId);
     // A separate statement, so that it sees changes for which the lock waited.

@@ -88,8 +88,8 @@ export async function changePassword(db: Db, userId: string, passwordHash: strin
 
 /**
  * Sets the password of a person who proved to read `address` by a mailed link. Ends sessions and other links and, on request, keys and
- * invitations. If nobody had confirmed the address before, another person may have signed up with it, so all keys and second factors end. Resolves with the
- * revision for new sign-ins.
+ * invitations. If nobody had confirmed the address before, another person may have signed up with it, so all keys and second factors end.
+ * Resolves with the revision for new sign-ins.
  */
 export async function resetPassword(
     db: Db,

@@ -4,7 +4,8 @@ import { type Columns, columns, type Db, now, orNow, toColumns } from '../../pla
 interface StoredInvoice extends PaidInvoice {
     workspaceId: string;
     isGranted: boolean;
-    isTakenBack: boolean;
+    /** Whether its charge was refunded or disputed. */
+    isRefunded: boolean;
 }
 
 /** Stores a paid invoice. Does not change an existing one. Another function decides what the invoice grants. */
@@ -14,7 +15,7 @@ export async function addInvoice(db: Db, workspaceId: string, invoice: PaidInvoi
     await db('paid_invoices').insert(row).onConflict().ignore();
 }
 
-export async function isKept(db: Db, invoiceId: string): Promise<boolean> {
+export async function isInvoiceStored(db: Db, invoiceId: string): Promise<boolean> {
     return (await db('paid_invoices').where({ id: invoiceId }).first('id')) !== undefined;
 }
 
@@ -34,7 +35,7 @@ export async function markGranted(db: Db, invoiceId: string): Promise<boolean> {
     return granted === 1;
 }
 
-/** Marks an invoice as refunded, so that it grants nothing. Returns the invoice; undefined for an unknown one. */
+/** Marks an invoice whose charge was refunded or disputed, so that it grants nothing. Returns the invoice; undefined for an unknown one. */
 export async function markRefunded(db: Db, invoiceId: string): Promise<StoredInvoice | undefined> {
     const invoice = db('paid_invoices').where({ id: invoiceId });
     await invoice.clone().update({ taken_back_at: orNow(db, 'taken_back_at') });
@@ -56,6 +57,6 @@ function invoiceColumns(db: Db): Columns<StoredInvoice> {
         from: 'period_start',
         until: 'period_end',
         isGranted: db.raw('granted_at is not null'),
-        isTakenBack: db.raw('taken_back_at is not null'),
+        isRefunded: db.raw('taken_back_at is not null'),
     };
 }

@@ -55,12 +55,12 @@ async function mailOwners(
         .select('email');
     const why =
         status === 'rejected'
-            ? `answered ${MAX_REFUSALS} calls in a row with 401: it does not take the credential of your connection "${name}" any more`
-            : `gives no more tokens for your connection "${name}": its consent ${status === 'revoked' ? 'was withdrawn' : 'has expired'}`;
+            ? `answered ${MAX_REFUSALS} calls in a row with 401: it no longer accepts the credential of your connection "${name}"`
+            : `issues no more tokens for your connection "${name}": its consent ${status === 'revoked' ? 'was withdrawn' : 'has expired'}`;
     for (const { email } of people) {
         await queueMail(trx, secrets, {
             to: email,
-            subject: `${site} no longer takes your connection "${name}"`,
+            subject: `${site} no longer accepts your connection "${name}"`,
             text: `${site} ${why}. Calls with it are refused until you connect again.
 
 Give it another credential, or test it again: ${publicUrl}/dashboard/connections

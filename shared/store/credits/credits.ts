@@ -77,7 +77,7 @@ export interface Credits {
     /** Charges the cost, cut to the held amount, and releases the rest, once. An `answer` is stored with the charge or not at all. */
     charge(charge: { operation: string; amount: number; answer?: AnswerToKeep | undefined }): Promise<ChargeVerdict>;
     release(release: { operation: string }): Promise<ReleaseVerdict>;
-    /** Marks a hold as `sent`, for a worker, which sends only after true: after an error the state is unknown. */
+    /** Marks a hold as `sent`. A worker sends the write only after true: after an error the state is unknown. */
     markSent(operation: string): Promise<boolean>;
     stateOf(operation: string): Promise<HoldView | undefined>;
     balance(accountId: string): Promise<Balance | undefined>;
@@ -90,7 +90,7 @@ export interface Credits {
 }
 
 interface CreditsOptions {
-    /** Receives why no credits can be held, and when that is over: then no fetch is served, whatever else works. */
+    /** Logs when credits cannot be held, and when they can again. Without holds, no fetch is served. */
     log?: ConnectionLog;
     /** The pool for reading balances, so that no movement waits for readers. By default the pool of the movements. */
     reads?: Db;

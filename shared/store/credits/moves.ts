@@ -27,7 +27,7 @@ export interface HoldOrder {
     siteState?: { registrable: string; revision: string } | undefined;
     /** Whether the account or the key has a daily spending cap. */
     isCapped?: boolean;
-    /** The batch, and how many of its items share this hold. Absent for calls that are no items. */
+    /** The batch, and how many of its items share this hold. Absent for calls outside of batches. */
     batch?: { batchId: string; items: number };
 }
 

@@ -46,7 +46,7 @@ async function writeChange(
 ): Promise<{ changed: Webhook | undefined; formerHost?: string | undefined }> {
     return db.transaction(async (trx) => {
         await lockAsKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
-        // Enabling needs no hold: nothing is spread to a disabled webhook.
+        // Enabling need not block spreading: a disabled webhook gets no deliveries.
         if (change.isEnabled === false || change.receiver !== undefined) await blockSpreading(trx);
         const before = await lockWebhook(trx, name);
         if (before === undefined) return { changed: undefined };

@@ -44,7 +44,7 @@ export async function renewHosts(db: Db, holder: string, hosts: readonly string[
     return rows.map(({ host }) => host);
 }
 
-/** Each host becomes due with its next delivery. If that is due, it queues behind the hosts that wait now. */
+/** Each host becomes due with its next delivery. If that is already due, the host queues behind those that wait now. */
 export async function releaseHosts(db: Db, holder: string, hosts: readonly string[]): Promise<void> {
     await db.transaction(async (trx) => {
         // Locked before its deliveries are read, so that a delivery created meanwhile sees the new row.

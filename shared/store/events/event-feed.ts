@@ -76,7 +76,7 @@ export async function readEvents(
     return { events: rows, readTo: last?.position ?? head };
 }
 
-/** Raw: an event of a site concerns more workspaces than those that ask, so theirs alone are looked up. */
+/** Raw: looks up only the given ids, because an event of a site may concern many other workspaces. */
 const CONCERNED = `
     with news as materialized (
         select workspace_id, account_id, site from events where position > :after and position <= :head

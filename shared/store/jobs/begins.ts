@@ -46,7 +46,7 @@ export async function beginAttempts(db: Db, batchId: string | null, jobs: readon
 
 /**
  * Begins items in one statement, if all of them still wait and the batch runs without a limit of its own. The account's row is locked until
- * the commit, and a worker that runs many calls answers each step late, so steps would make other calls of the account wait.
+ * the commit. A busy worker is slow between the steps of a transaction, so steps would make other calls of the account wait.
  * @returns undefined if nothing was begun: the steps find out why
  */
 async function beginAtOnce(db: Db, batchId: string, jobs: readonly StartOrder[]): Promise<StartResult[] | undefined> {

@@ -11,8 +11,8 @@ export interface NewItem extends OrderedCall {
 type CommonFields = Pick<NewJob, 'workspaceId' | 'keyId' | 'accountId' | 'sessionId'> & { batchId: string };
 
 /** Maximum number of items in one statement. A body that is arriving, which may take ten minutes, keeps no more in memory. */
-const OF_STATEMENT = 500;
-/** A statement with so many bytes may have fewer items. */
+const STATEMENT_ITEMS = 500;
+/** Items with so many bytes are also written at once. */
 const STATEMENT_BYTES = 256 * 1024;
 /** Older drafts belong to dead processes, because a body must arrive within ten minutes. */
 const ABANDONED = '30 minutes';
@@ -42,7 +42,7 @@ export function openDrafts(db: Db, all: CommonFields, mayKeep: (more: JobBounds)
         async add(item: NewItem): Promise<void> {
             held.push(item);
             bytes += item.request.length;
-            if (held.length === OF_STATEMENT || bytes >= STATEMENT_BYTES) await spill();
+            if (held.length === STATEMENT_ITEMS || bytes >= STATEMENT_BYTES) await spill();
         },
         /** Call it before the transaction of the order, which locks the account and so should have few statements. */
         async end(): Promise<void> {

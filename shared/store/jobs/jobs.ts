@@ -43,7 +43,7 @@ const ROW = columns(
     'job_id number monitor_id batch_id custom_id metadata status site endpoint version created_at started_at finished_at expires_at',
     'attempts credits_used code error result_expired',
 );
-/** Raw: only a site is the reason of a single item; a batch that waits for something else waits as a whole. */
+/** Raw: an item waits on its own only for its site. For all other reasons, the whole batch waits. */
 const WAITING = `case when exists (
     select from job_pauses p where p.account_id in ('', j.account_id) and p.site in ('', j.site)
 ) then 'operator' else coalesce(

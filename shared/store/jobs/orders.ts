@@ -48,7 +48,7 @@ export async function readOpen(trx: Db, accountId: string): Promise<JobBounds> {
     return row ?? { items: 0, bytes: 0 };
 }
 
-/** Adds to today's orders (UTC). Returns the sum and the seconds left of the day. The stored jobs have made and locked the row. */
+/** Adds to today's orders (UTC). Returns the sum and the seconds left of the day. Storing the jobs has created and locked the row. */
 export async function countOrdered(trx: Db, accountId: string, { items, bytes }: JobBounds): Promise<JobBounds & { secondsLeft: number }> {
     const { rows } = await trx.raw<{ rows: [JobBounds & { secondsLeft: number }] }>(
         `update job_accounts a
