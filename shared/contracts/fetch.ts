@@ -70,7 +70,7 @@ export const fetchFields = () => ({
     timeout_ms: v.integer(1000, 120_000).description("The caller's whole wait; FETCH_TIMEOUT_MS by default"),
     max_credits: v.integer(1, 1_000_000_000).description('Spending cap of this call'),
     max_results: v.integer(1, 1000),
-    max_pages: v.integer(1, 20).description("Of an endpoint with pages: can only lower the package's bound"),
+    max_pages: v.integer(1, 20).description("For endpoints with pages: can only lower the package's limit"),
     cursor: Joi.string()
         .min(1)
         .max(8192)
@@ -78,10 +78,12 @@ export const fetchFields = () => ({
             'meta.next_cursor of a call with the same site, endpoint, params and connection within 24 h; the call continues there',
         ),
     partial: Joi.boolean().description('For endpoints with pages: if a page after the first fails, return the pages before it'),
-    max_age: v.integer(0, 86_400).description('Seconds; a stored result of the same call that is not older may be returned for 0 credits'),
+    max_age: v
+        .integer(0, 86_400)
+        .description('In seconds: a stored result of the same call, at most this old, may be returned for 0 credits'),
     connection: Joi.string()
         .max(100)
-        .description('Id of a connection, or "default": your only one for the site. That one is used too where the endpoint requires one'),
+        .description('Id of a connection, or "default": your only one for the site, which is also used if the endpoint requires one'),
 });
 
 const request = Joi.object<FetchRequest, true>({
@@ -159,7 +161,7 @@ export const UPSTREAM_REFUSALS = [
     'DEADLINE_EXCEEDED',
 ] as const satisfies readonly RefusalCode[];
 
-/** Headers of requests that order calls. */
+/** Request headers of the routes that make calls. */
 export const CALL_HEADERS = {
     'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
     'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },

@@ -41,7 +41,7 @@ export const authorizeConnection = contract('authorizeConnection', 'POST /v1/con
             scopes: Joi.array().items(Joi.string().max(200)).max(100).unique().description('All scopes of the entry by default'),
             redirect_url: Joi.string()
                 .max(2048)
-                .description("Where people end, exactly as it is written in the workspace's list; by default a page of ours"),
+                .description("Where people return afterwards, exactly as written in the workspace's list; by default a page of Routebook"),
         }),
     },
     answer: { schema: () => v.complete<AuthorizeAnswer>({ authorize_url: Joi.string(), expires_at: v.time() }) },

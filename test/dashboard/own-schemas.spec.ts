@@ -192,7 +192,7 @@ describe('a workspace’s own schemas on the dashboard', () => {
             [site],
         );
         const final = await person.send(`${at}/versions/2/restore`);
-        expect(wordsOf(final.html)).to.include('only an operator puts it back').and.include('by the operator, permanently');
+        expect(wordsOf(final.html)).to.include('Only an operator can restore it').and.include('by the operator, permanently');
     });
 
     it('have maintainers who join and leave, except for the last one', async () => {

@@ -333,7 +333,7 @@ describe('workspaces on the dashboard', () => {
             await ofMember.call('POST', `/v1/webhooks/${own}/test`);
             await member.send('/dashboard/switch', { workspace: workspaceId });
             expect(wordsOf((await member.get('/dashboard/workspace')).html)).to.include('webhooks whose URL you last chose');
-            expect(wordsOf((await owner.get('/dashboard/workspace')).html)).to.include('disable webhooks whose URL they last chose');
+            expect(wordsOf((await owner.get('/dashboard/workspace')).html)).to.include('disables the webhooks whose URL they last chose');
             if (goes === 'leave') await member.send('/dashboard/workspace/leave');
             else if (goes === 'remove') await owner.send(`/dashboard/workspace/members/${memberId}/remove`);
             else if (goes === 'billing') await owner.send(`/dashboard/workspace/members/${memberId}/role`, { role: 'billing' });

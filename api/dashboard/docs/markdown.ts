@@ -78,7 +78,7 @@ rules.fence = (tokens, index) => {
 // A wide table scrolls inside its own box. The box can be focused, so the keyboard scrolls it too. On a phone its rows stack.
 rules['table_open'] = () => '<div class="wide-table" tabindex="0" role="group" aria-label="Table"><table>\n';
 rules['table_close'] = () => '</table></div>\n';
-// Line breaks between cells would be a hundredth of the longest page.
+// Writes no line breaks between cells, which would be 1 % of the longest page.
 for (const part of ['thead', 'tbody', 'tr', 'th', 'td']) {
     rules[`${part}_open`] = (tokens, index, _options, _env, self) => `<${part}${self.renderAttrs(tokens[index] as Token)}>`;
     rules[`${part}_close`] = () => `</${part}>`;
