@@ -9,7 +9,7 @@ import { recordChange } from '../../shared/store/accounts/audit.ts';
 import { findWorkspace, type Workspace } from '../../shared/store/accounts/workspaces.ts';
 import { readSecretKeys } from '../secret-keys.ts';
 
-/** An error that the operator can fix; the message is one sentence. */
+/** An error that the operator can fix. Its message is printed unchanged. */
 export class AdminFault extends Error {
     readonly code: RefusalCode;
 

@@ -40,13 +40,13 @@ export async function takeInvoice(billing: Billing, invoiceId: string): Promise<
     const invoice = await readInvoice(billing, invoiceId);
     if (invoice?.subscriptionId === undefined) return;
     // The invoice is stored before the read, so that every later read sees it.
-    await keep(billing, invoice);
+    await storeInvoice(billing, invoice);
     await settleSubscription(billing, invoice.subscriptionId);
 }
 
 /** Fetches the paid invoices of a subscription, when a page waits for them or an event was lost. */
 export async function fetchPaidInvoices(billing: Billing, subscriptionId: string): Promise<void> {
-    for (const invoice of await readPaidInvoices(billing, subscriptionId)) await keep(billing, invoice);
+    for (const invoice of await readPaidInvoices(billing, subscriptionId)) await storeInvoice(billing, invoice);
     await settleSubscription(billing, subscriptionId);
 }
 
@@ -56,7 +56,7 @@ export async function handleRefund(billing: Billing, chargeId: string): Promise<
     const charge = await readCharge(billing, chargeId);
     if (charge?.reason === undefined) return;
     // The event of the invoice may still arrive. It then grants nothing.
-    if (!(await isInvoiceStored(db, charge.invoiceId))) await keep(billing, await readInvoice(billing, charge.invoiceId));
+    if (!(await isInvoiceStored(db, charge.invoiceId))) await storeInvoice(billing, await readInvoice(billing, charge.invoiceId));
     const invoice = await markRefunded(db, charge.invoiceId);
     if (invoice === undefined) return;
     // Makes sure that a stored subscription exists, so that it can be ended.
@@ -115,7 +115,7 @@ export async function settleWorkspace(billing: Billing, workspaceId: string, sub
             await pause(WAIT_MS * (1 + Math.random()));
         }
     }
-    throw new Refusal('SERVICE_UNAVAILABLE', 'Too much happens to this subscription at once; try again.', { retryAfter: 5 });
+    throw new Refusal('SERVICE_UNAVAILABLE', 'This subscription is being changed by other calls; try again.', { retryAfter: 5 });
 }
 
 const MAX_READS = 5;
@@ -188,7 +188,7 @@ async function cancelAtStripe(billing: Billing, workspaceId: string, subscriptio
     if (facts !== undefined) await writeDown(billing, workspaceId, number, facts);
 }
 
-async function keep({ db, ask, log }: Billing, invoice: ReadInvoice | undefined): Promise<void> {
+async function storeInvoice({ db, ask, log }: Billing, invoice: ReadInvoice | undefined): Promise<void> {
     const { paid } = invoice ?? {};
     if (paid === undefined) return log.info({ part: 'billing', invoice: invoice?.invoiceId }, 'an invoice is not paid, or not for a plan');
     const workspaceId = await workspaceOf({ db, ask }, paid.subscriptionId);

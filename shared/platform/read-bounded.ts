@@ -1,4 +1,4 @@
-/** Reads a whole body. Undefined if it has more bytes; the rest stays unread then. */
+/** Reads a whole body. Undefined if it has more than `maxBytes`; the rest then stays unread. */
 export async function readBounded(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | undefined> {
     const chunks: Uint8Array[] = [];
     let bytes = 0;

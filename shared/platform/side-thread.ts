@@ -13,7 +13,7 @@ interface Job {
     fail(error: Error): void;
 }
 
-/** A task that takes longer, is aborted together with its thread. */
+/** A task that takes longer is aborted, together with its thread. */
 const TASK_MS = 30_000;
 /** An idle thread ends after this time, to free its memory. */
 const IDLE_MS = 60_000;
@@ -41,7 +41,7 @@ export function createSideThread(file: URL) {
             if (message !== 'ready') settle(message);
             next();
         });
-        made.on('error', (error) => made === worker && end(new SideThreadFailure('the thread broke', { cause: error })));
+        made.on('error', (error) => made === worker && end(new SideThreadFailure('the thread failed', { cause: error })));
         // Runs after the listeners are added, because adding them keeps the process alive.
         made.unref();
     }

@@ -9,7 +9,7 @@ import { ensureUser } from './users.ts';
 import { insertWorkspace, type Workspace } from './workspaces.ts';
 
 export interface NewAccount {
-    /** A well-formed address, see domain/email.ts. The owner of a known address gets an additional workspace. */
+    /** A well-formed address, see domain/accounts/email.ts. The owner of a known address gets an additional workspace. */
     email: string;
     plan: Plan;
     /** Credits that never expire, in addition to the allowance of the plan. */

@@ -216,7 +216,10 @@ export interface Revocation extends SealedPlace {
 /** Raw: whether a revocation waits. */
 export const REVOCATION_IS_DUE = 'select true from oauth_revocations limit 1';
 
-/** Takes a revocation: of the workspace with the fewest waiting ones, so that many of one do not hold up the others. It is attempted only once. */
+/**
+ * Takes a revocation of the workspace with the fewest waiting ones, so that many of one workspace do not delay the others. It is attempted
+ * only once.
+ */
 export async function takeRevocation(db: Db): Promise<Revocation | undefined> {
     const waiting = db('oauth_revocations').groupBy('workspace_id').select('workspace_id').count({ of_workspace: '*' });
     const next = db('oauth_revocations as r')

@@ -133,7 +133,7 @@ export async function rotateSecret(
     });
 }
 
-/** Deletes a webhook with its secret, and stops its deliveries before. False if there is no such webhook. */
+/** Stops the deliveries of a webhook, then deletes it with its secret. False if there is no such webhook. */
 export async function deleteWebhook(db: Db, name: WebhookName, by: By, inTurn: InTurn): Promise<boolean> {
     while (await inTurn(() => disableToDelete(db, name))) {
         await stopWaiting(db, name.webhookId, inTurn);
@@ -157,7 +157,7 @@ async function deleteDisabled(db: Db, name: WebhookName, by: By): Promise<boolea
         const webhook = await lockWebhook(trx, name);
         if (webhook === undefined || webhook.isEnabled) return false;
         await queryWebhook(trx, name).delete();
-        // Those that a user redelivered meanwhile.
+        // Stops deliveries that a user redelivered meanwhile.
         const waiting = trx('webhook_deliveries').where({ webhook_id: name.webhookId, status: 'pending' });
         await waiting.update({ status: 'stopped', due_at: null });
         const details = { url: withoutQuery(webhook.url) };

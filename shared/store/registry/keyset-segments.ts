@@ -1,13 +1,13 @@
 import type { ListSort } from '../../domain/package/registry-choices.ts';
 import type { Search } from '../../domain/search/search-text.ts';
 
-/** Segments of a list are read in turn, each along an index, so a page costs by its size. A site is in one of them, once. */
+/** Segments of a list are read in turn, each along an index, so the cost of a page depends on its size. Each site is in one segment. */
 interface Segment {
     /** Tables in addition to the sites `s`. All segments can use `rollup`. */
     from?: string;
     where?: string;
-    /** Sites that match `where`; only by name or title; only by endpoints and not by name. Undefined: by either. */
-    has?: 'all' | 'called' | 'described';
+    /** How its sites match the search: `all` by `where`; by `name` or title; only by `endpoints`. Undefined: by name, title or endpoints. */
+    has?: 'all' | 'name' | 'endpoints';
     /** SQL of the sort key that the cursor contains in addition to the site. */
     key?: string;
     order: string;
@@ -44,8 +44,8 @@ const SEGMENTS: Readonly<Record<ListSort, (context: SegmentContext) => readonly 
 
 /** First sites whose name begins with the text, then others whose name or title matches, by use, then endpoints by relevance. */
 function relevance({ names }: Search, context: SegmentContext): Segment[] {
-    const called = trendingSegments(context).map((segment): Segment => ({ ...segment, has: 'called' }));
-    if (names === undefined) return [...called, DESCRIBED];
+    const byNameOrTitle = trendingSegments(context).map((segment): Segment => ({ ...segment, has: 'name' }));
+    if (names === undefined) return [...byNameOrTitle, DESCRIBED];
     const column = names.of === 'site' ? 's.site' : 's.label';
     const isNamed = `(${column} >= :prefix and ${column} < :prefix || chr(1114111))`;
     const named: Segment =
@@ -58,13 +58,13 @@ function relevance({ names }: Search, context: SegmentContext): Segment[] {
                   order: 's.label, s.site',
                   after: '(s.label, s.site) > (:key, :site)',
               };
-    return [named, ...[...called, DESCRIBED].map((segment) => ({ ...segment, where: andWhere(segment.where, `not ${isNamed}`) }))];
+    return [named, ...[...byNameOrTitle, DESCRIBED].map((segment) => ({ ...segment, where: andWhere(segment.where, `not ${isNamed}`) }))];
 }
 
 const DESCRIBED: Segment = {
     from: 'unnest((select :described)) with ordinality as d (described, place),',
     where: 'd.described = s.site',
-    has: 'described',
+    has: 'endpoints',
     key: 'd.place::text',
     order: 'd.place',
     after: 'd.place > cast(:key as bigint)',

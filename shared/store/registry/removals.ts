@@ -31,7 +31,7 @@ const STOPPED_DAYS = 30;
 
 interface RemovalState {
     isPending: boolean;
-    /** Whether its owners stopped a removal in the last 30 days. */
+    /** Whether the owners of the workspace stopped a removal in the last 30 days. */
     wasStopped: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function requestRemoval(db: Db, change: MaintainerChange & { by: st
         workspaceId,
         domain: registrable,
         subject: `Your workspace is about to be removed from ${registrable}`,
-        line: `Workspace ${by} asked to remove your workspace ${workspaceId} from the maintainers of ${registrable}. That takes effect on ${when}. You can stop it once; after that only an operator removes your workspace within ${STOPPED_DAYS} days.`,
+        line: `Workspace ${by} asked to remove your workspace ${workspaceId} from the maintainers of ${registrable}. That takes effect on ${when}. You can stop it once. For ${STOPPED_DAYS} days after that, only an operator or a proven owner of the domain can remove your workspace.`,
         removalId,
     });
 }
@@ -82,7 +82,7 @@ export async function stopRemoval(db: Db, removal: Removal, actor: By): Promise<
         if ((await findRemoval(trx, removalId)) === undefined) return false;
         await clear(trx, removal, { removal_stopped_at: now(trx) });
         await recordInBoth(trx, { registrable, workspaceId, by, actor, actsIn: workspaceId }, 'maintainer.removal_stopped');
-        const line = `The removal of workspace ${workspaceId} from the maintainers of ${registrable} was stopped by that workspace. Only an operator removes it within ${STOPPED_DAYS} days, or a proved owner of the domain.`;
+        const line = `The removal of workspace ${workspaceId} from the maintainers of ${registrable} was stopped by that workspace. For ${STOPPED_DAYS} days, only an operator or a proven owner of the domain can remove it.`;
         await notifyBoth(trx, removal, line);
         return true;
     });

@@ -79,7 +79,7 @@ interface Found {
     site: string;
     key: string;
     /** Whether the name or title of the site matches, as opposed to its endpoints. */
-    isCalledSo: boolean;
+    isNameMatch: boolean;
 }
 
 /** Reads the next rows from a position. Typing errors are considered only if the first page finds nothing. */
@@ -88,7 +88,7 @@ async function walk(db: Db, query: ListQuery, from: Json | undefined, limit: num
     const place = from === undefined ? { ...BEGINNING, rollup: isRanked ? null : 0 } : readPlace(from);
     const walked = await walkSegments(db, query, place, limit);
     const asked = { ...walked, place: { ...place, rollup: walked.rollup } };
-    if (walked.found.some(({ isCalledSo }) => isCalledSo) || from !== undefined || query.search === undefined) return asked;
+    if (walked.found.some(({ isNameMatch }) => isNameMatch) || from !== undefined || query.search === undefined) return asked;
     const spelt = await spell(db, query.search);
     if (spelt.length === 0) return asked;
     const meant = { ...asked.place, spelt };
@@ -139,15 +139,15 @@ async function readSegments(
         const [isCalled = 'true', isDescribed = 'false'] = matches;
         const either = matches.length < 2 ? isCalled : `(${isCalled} or s.site in (select unnest(:described)))`;
         const match =
-            segment.has === 'all' ? 'true' : segment.has === 'called' ? isCalled : segment.has === 'described' ? isDescribed : either;
+            segment.has === 'all' ? 'true' : segment.has === 'name' ? isCalled : segment.has === 'endpoints' ? isDescribed : either;
         const where = [
-            ...(among === 'few' && segment.has !== 'called' && segment.has !== 'described' ? [] : [match]),
+            ...(among === 'few' && segment.has !== 'name' && segment.has !== 'endpoints' ? [] : [match]),
             ...(among === 'few' ? [] : conditions),
             ...(segment.where === undefined ? [] : [segment.where]),
             ...(isBehind ? [segment.after] : []),
         ];
         return [
-            `(select ${number} as segment, s.site, ${segment.key ?? "''"} as key, ${isCalled} as "isCalledSo" from ${segment.from ?? ''} ${among === 'few' ? 'found' : 'sites'} s
+            `(select ${number} as segment, s.site, ${segment.key ?? "''"} as key, ${isCalled} as "isNameMatch" from ${segment.from ?? ''} ${among === 'few' ? 'found' : 'sites'} s
               where ${where.length === 0 ? 'true' : where.join(' and ')} order by ${segment.order} limit ${among === 'many' ? ':limit' : LARGEST})`,
         ];
     });
@@ -158,7 +158,7 @@ async function readSegments(
     const text = `with rollup as materialized (
              select coalesce(:rollup, (select max(id) from trending_rollups), 0) as id
          )${among === 'few' ? found : ''}
-         select f.segment, f.site, f.key, f."isCalledSo", rollup.id as rollup, ${total} as total,
+         select f.segment, f.site, f.key, f."isNameMatch", rollup.id as rollup, ${total} as total,
                 rollup.id = 0 or exists (select from trending_rollups r where r.id = rollup.id) as is_kept
          from rollup left join (${segments.join(' union all ')}) as f on true limit :limit`;
     const { rollup, key, site } = place;
@@ -182,7 +182,7 @@ function toWalked(rows: readonly FoundColumns[]): Walked {
     const [first] = rows;
     if (first === undefined) throw new Error('the list query returned no row');
     if (!first.is_kept) throw new PlaceGone();
-    const found = rows.flatMap(({ segment, site, key, isCalledSo }) => (segment === null ? [] : [{ segment, site, key, isCalledSo }]));
+    const found = rows.flatMap(({ segment, site, key, isNameMatch }) => (segment === null ? [] : [{ segment, site, key, isNameMatch }]));
     return { found: found.toSorted((a, b) => a.segment - b.segment), total: first.total ?? undefined, rollup: first.rollup };
 }
 
@@ -214,10 +214,10 @@ function filtersOf({ search, described, category, isVerifiedOnly }: ListQuery, s
 /** Lexemes contain no character that needs escaping (shared/domain/search/search-text.ts). */
 function toQuery({ terms, joined }: Search, spelt: Spelt): string {
     const begins = (text: string) => `'${text}':*`;
-    const correctTypo = new Map(spelt);
+    const corrections = new Map(spelt);
     const all = terms.map(({ text, parts, isWhole }) => {
         const written = parts.length === 0 ? [] : [`(${parts.map(begins).join(' & ')})`];
-        return `(${[isWhole ? `'${text}'` : begins(text), ...written, ...(correctTypo.get(text) ?? []).map(begins)].join(' | ')})`;
+        return `(${[isWhole ? `'${text}'` : begins(text), ...written, ...(corrections.get(text) ?? []).map(begins)].join(' | ')})`;
     });
     return [all.join(' & '), ...(joined === '' ? [] : [begins(joined)])].join(' | ');
 }

@@ -56,7 +56,7 @@ const NEWEST_FIRST = [
 ];
 
 /** Maximum number of rows that one query reads, even if few of them match. */
-const LOOKED_AT = 20_000;
+const MAX_ROWS_READ = 20_000;
 
 /** A statement locks each day that it might read, with its indexes. So older days are read only if 8 days do not fill the page. */
 const RECENT_MS = 8 * 86_400_000;
@@ -74,7 +74,7 @@ async function readCalls(db: Db, filter: CallFilter, page: { limit: number; befo
     const { limit } = page;
     const place = { micros: db.raw('(extract(epoch from at) * 1000000)::bigint'), id: 'id' };
     const looked = alongIndex(db, filter, page.before);
-    const rows: (LoggedCall & { micros: number; id: number })[] = await filterCalls(db, looked.clone().limit(LOOKED_AT), filter)
+    const rows: (LoggedCall & { micros: number; id: number })[] = await filterCalls(db, looked.clone().limit(MAX_ROWS_READ), filter)
         .orderBy(NEWEST_FIRST)
         .limit(limit + 1)
         .select({ ...CALL, ...place });
@@ -86,7 +86,7 @@ async function readCalls(db: Db, filter: CallFilter, page: { limit: number; befo
             : await db
                   .from(
                       looked
-                          .offset(LOOKED_AT - 1)
+                          .offset(MAX_ROWS_READ - 1)
                           .limit(1)
                           .as('u'),
                   )
