@@ -50,7 +50,7 @@ export function repeatOnDatabase(
 ): Repeated {
     const status = watchConnection(log, part);
     let hasStopped = false;
-    const looks = repeat(everyMs, async () => {
+    const runs = repeat(everyMs, async () => {
         try {
             await work(() => hasStopped);
             status.up();
@@ -61,26 +61,26 @@ export function repeatOnDatabase(
     return {
         async stop() {
             hasStopped = true;
-            await looks.stop();
+            await runs.stop();
         },
     };
 }
 
-/** How often a worker looks for due work. */
-const LOOK_MS = 200;
+/** How often a worker asks the database for due work. */
+const POLL_MS = 200;
 
 /** A kind of work that waits in the database until it is due. */
 interface DueKind {
     /** Name of the work in the log. */
     part: string;
-    /** Raw: a query whose one value is true if work is due. It finds the row by an index, in order: it runs all the time. */
+    /** SQL, inserted as it is: a query for one value, true if work is due. It runs at every poll, so it must find its row by an index. */
     due: string;
     /** Ends soon after `isStopped()` returns true. */
     work(isStopped: () => boolean): Promise<unknown>;
 }
 
-/** Looks for due work of several kinds. Stop the kinds first. */
-export interface DueLooks extends Repeated {
+/** Polls the database for due work of several kinds. Stop the kinds first. */
+export interface DuePoller extends Repeated {
     readonly log: ConnectionLog;
     /** Starts `work` whenever it is due and does not run yet. */
     add(kind: DueKind): Repeated;
@@ -89,34 +89,34 @@ export interface DueLooks extends Repeated {
 interface Kind extends Pick<DueKind, 'due'> {
     running?: Promise<void> | undefined;
     start(): void;
-    /** Logs that this kind cannot be asked for. */
+    /** Logs that the query of this kind failed. */
     down(error: unknown): void;
 }
 
-/** One statement asks for all kinds that do not run (decision 30). It is planned each time: an early plan would read full tables. */
-export function openDueLooks({ db, log }: { db: Db; log: ConnectionLog }, everyMs = LOOK_MS): DueLooks {
+/** One statement asks for all kinds that do not run (decision 30). It is not prepared: a plan made for empty tables would be kept. */
+export function openDuePoller({ db, log }: { db: Db; log: ConnectionLog }, everyMs = POLL_MS): DuePoller {
     const status = watchConnection(log, 'due work');
     const kinds = new Set<Kind>();
-    const look = async (asked: readonly Kind[]) => {
+    const poll = async (asked: readonly Kind[]) => {
         const { rows } = await db.raw<{ rows: [Record<number, true | null>] }>(
             `select ${asked.map(({ due }, place) => `(${due}) as "${place}"`).join(', ')}`,
         );
         for (const [place, { start }] of asked.entries()) if (rows[0][place] === true) start();
     };
-    const looks = repeat(everyMs, async () => {
+    const polls = repeat(everyMs, async () => {
         const asked = [...kinds].filter(({ running }) => running === undefined);
         try {
-            await look(asked);
+            await poll(asked);
             status.up();
         } catch (error) {
             if (isOutage(error)) return status.down(error);
-            // The condition of one kind fails. It holds up no other kind.
-            for (const kind of asked) await look([kind]).catch(kind.down);
+            // The query of one kind fails. Each kind is asked for alone, so that it holds up no other.
+            for (const kind of asked) await poll([kind]).catch(kind.down);
         }
     });
     return {
         log,
-        stop: looks.stop,
+        stop: polls.stop,
         add({ part, due, work }) {
             const ofWork = watchConnection(log, part);
             const isStopped = () => !kinds.has(kind);
@@ -155,15 +155,15 @@ interface DueItems<Item> extends Omit<DueKind, 'work'> {
 }
 
 /** Takes due items and runs them in parallel. Several processes may do this. */
-export function runDue<Item>(looks: DueLooks, { part, due, concurrency, take, run, about }: DueItems<Item>): Repeated {
+export function runDue<Item>(poller: DuePoller, { part, due, concurrency, take, run, about }: DueItems<Item>): Repeated {
     const running = new Set<Promise<unknown>>();
     const begin = (item: Item) => {
         const done = run(item)
-            .catch((error: unknown) => looks.log.warn({ part, ...about(item), err: error }, `${part}: a run failed; it will be repeated`))
+            .catch((error: unknown) => poller.log.warn({ part, ...about(item), err: error }, `${part}: a run failed and will be retried`))
             .finally(() => running.delete(done));
         running.add(done);
     };
-    const takes = looks.add({
+    const takes = poller.add({
         part,
         due,
         async work(isStopped) {

@@ -16,7 +16,7 @@ import { startIndexing } from './index/index-endpoints.ts';
 import { startJobs } from './jobs/job-turns.ts';
 import { startMonitors } from './monitors/watch-monitors.ts';
 import { recordDeath } from './record-death.ts';
-import { every, openDueLooks } from './repeat.ts';
+import { every, openDuePoller } from './repeat.ts';
 import { runFetchJob } from './run-fetch-job.ts';
 import { runTraced } from './run-traced.ts';
 import { createReader } from './select/reader.ts';
@@ -40,24 +40,24 @@ interface WorkerOptions {
     connector?: EgressConnector;
     /** Whether the process that reads JSON starts before the first job. */
     isWarm?: boolean;
-    /** How often to look for due work. Only tests change it. */
-    lookMs?: number;
+    /** How often to poll for due work. Only tests change it. */
+    pollMs?: number;
 }
 
-/** Opens a worker, which takes fetch jobs. @param options only for tests: an unguarded connector shows that tests of the guard can fail */
-export async function openWorker(app: App, { isWarm = true, lookMs, connector: given }: WorkerOptions = {}): Promise<OpenWorker> {
+/** Opens a worker, which takes fetch jobs. @param options only for tests: an unguarded connector proves that the tests of the guard can fail */
+export async function openWorker(app: App, { isWarm = true, pollMs, connector: given }: WorkerOptions = {}): Promise<OpenWorker> {
     const { config } = app;
     const rules = egressRules(config);
-    // One for all: its lookups of names share the threads of this process.
+    // Shared by all, because DNS look-ups share the threads of this process.
     const connector = given ?? createConnector(rules);
     const reader = createReader();
     const upstream = createUpstream({ rules, connector, onRequest: (figures) => recordRequest(app, figures) });
     const tokenFetch = createGuardedFetch(rules, () => userAgent(app.publicUrl()), connector);
     const grants = createGrants(app, tokenFetch);
-    const looks = openDueLooks(app, lookMs);
+    const poller = openDuePoller(app, pollMs);
     const tools = createFetchTools(app, { upstream, reader, grants });
     // Connections are opened before the first job, so that it does not wait for them.
-    await Promise.all([connect(partsOfJobs(app)), isWarm && reader.start()]);
+    await Promise.all([connect(warmUps(app)), isWarm && reader.start()]);
     let lastLiveAt = Number.NEGATIVE_INFINITY;
     const consumer = app.queue.consume(
         (job, signal, trace, afterwards) => {
@@ -68,14 +68,14 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
     );
     const heartbeat = await startHeartbeat(app, consumer);
     const background = [
-        startClaimChecks(app, looks, connector),
-        startReadingDocuments(app, looks, connector),
-        startConsents(app, looks, tokenFetch),
-        startMonitors(app, looks, reader),
-        startIndexing(app, looks),
+        startClaimChecks(app, poller, connector),
+        startReadingDocuments(app, poller, connector),
+        startConsents(app, poller, tokenFetch),
+        startMonitors(app, poller, reader),
+        startIndexing(app, poller),
         startEmbedding(app),
-        startSpreadingEvents(app, looks),
-        startDeliveries(app, looks, connector),
+        startSpreadingEvents(app, poller),
+        startDeliveries(app, poller, connector),
     ];
     const jobs = startJobs(
         {
@@ -84,7 +84,7 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
             fleetSlots: createFleetSlots(app),
             paceFor: tools.paceFor,
         },
-        looks,
+        poller,
         { all: config.workerConcurrency, live: () => consumer.inFlight(), lastLiveAt: () => lastLiveAt },
     );
 
@@ -99,7 +99,7 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
             for (const work of background) await work?.stop();
             await grants.settled();
             tokenFetch.close();
-            await looks.stop();
+            await poller.stop();
             await consumer.close();
             await reader.close();
             upstream.close();
@@ -107,7 +107,7 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
     };
 }
 
-/** Reports the slots of the worker every second. They count from the first report on, which has several tries. */
+/** Reports the worker's slots every second. They count from the first report on, which is retried. */
 async function startHeartbeat({ config, fleet, log, metrics }: App, consumer: Consumer): Promise<{ stop(): void }> {
     const id = newId('op').replace('op_', 'worker_');
     const slots = config.workerConcurrency;
@@ -132,8 +132,8 @@ function recordRequest({ metrics, config }: App, { site, result, seconds, bytesI
     metrics.siteCost.inc({ site: label }, perRequest + perSecond * seconds + (perGb * (bytesIn + bytesOut)) / 1e9);
 }
 
-/** Opens the connections and prepared queries that every job uses. The first ping waits for the connection, so it is a rough comparison of clocks. */
-function partsOfJobs({ db, credits, secrets, queue }: App): (() => PromiseLike<unknown>)[] {
+/** Opens the connections and prepared queries that every job uses. Clocks are compared twice: the first comparison includes the time to connect. */
+function warmUps({ db, credits, secrets, queue }: App): (() => PromiseLike<unknown>)[] {
     return [
         () => db.raw('select 1'),
         () => credits.stateOf('op_nobody'),

@@ -311,7 +311,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('calls a site once a second', async () => {
-            await open({ verifier: { lookMs: 20 } });
+            await open({ verifier: { pollMs: 20 } });
             await v.publish(
                 SITE,
                 ['fruit', 'bread', 'cheese'].map((name) => fruit(name)),

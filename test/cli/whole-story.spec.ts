@@ -48,7 +48,7 @@ describe('a contributor with a site without a schema', () => {
         needs(this, 'chromium');
         const recorded = new EventEmitter();
         const library = await openLibrary(recorded);
-        const world = await openWorld({ config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) }, verifier: { paceMs: 20, lookMs: 50 } });
+        const world = await openWorld({ config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) }, verifier: { paceMs: 20, pollMs: 50 } });
         const ada = await join(world);
         const shell = openCommandLine({ ROUTEBOOK_URL: world.base, EGRESS_ALLOW: '127.0.0.0/8', EGRESS_HOSTS: `${SITE}=127.0.0.1` });
         const said: string[] = [];

@@ -40,7 +40,7 @@ describe('a newcomer’s first hour, in a browser', () => {
         const hosts = [SHOP, HARBOUR].map((host) => [host, ['127.0.0.1']] as const);
         world = await openWorld({
             config: { trustProxy: 1, egressHosts: new Map(hosts), mail: { smtpUrl: mail.url, from: undefined } },
-            verifier: { paceMs: 20, lookMs: 50 },
+            verifier: { paceMs: 20, pollMs: 50 },
         });
         const document = shopPackage(shop.port);
         const [product, ...rest] = document.endpoints;

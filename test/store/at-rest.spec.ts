@@ -49,7 +49,7 @@ for (const topology of TOPOLOGIES) {
             });
             world = await openWorld({
                 topology,
-                verifier: { paceMs: 0, lookMs: 20 },
+                verifier: { paceMs: 0, pollMs: 20 },
                 databasePassword: secrets['database password'] ?? '',
                 config: {
                     trustProxy: 1,

@@ -39,7 +39,7 @@ export interface AdminRun {
 export async function openVerifying(topology: Topology, options: WorldOptions = {}): Promise<Verifying> {
     const site = await openSiteWithPages();
     const config = { egressHosts: SITE_HOSTS, ...options.config };
-    const world = await openWorld({ topology, verifier: { paceMs: 0, lookMs: 20 }, ...options, config });
+    const world = await openWorld({ topology, verifier: { paceMs: 0, pollMs: 20 }, ...options, config });
     const ada = await join(world, { plan: 'pro' });
     const state = (name: string) => verification.readState(world.app.db, name);
     const ended: Verifying['ended'] = async (name, run) => {

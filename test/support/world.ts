@@ -111,7 +111,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
                 // Few tests need the thread process, so the others do not wait for it.
                 isWarm: false,
                 ...(connector === undefined ? {} : { connector }),
-                ...(claimLookMs === undefined ? {} : { lookMs: claimLookMs }),
+                ...(claimLookMs === undefined ? {} : { pollMs: claimLookMs }),
             }),
         );
         if (verifier !== undefined) verifiers.push(startVerifier(workerApp, verifier));

@@ -4,19 +4,20 @@ import { userAgent } from '../../shared/platform/user-agent.ts';
 import { DOCUMENT_IS_DUE, keepDocument, takeDocument } from '../../shared/store/apps/apps.ts';
 import { createGuardedFetch, type FetchBounds } from '../credentials/guarded-fetch.ts';
 import { type EgressConnector, egressRules } from '../egress.ts';
-import { type DueLooks, type Repeated, runDue } from '../repeat.ts';
+import { type DuePoller, type Repeated, runDue } from '../repeat.ts';
 
-const MAX = 16;
+/** Maximum number of documents that are read concurrently. */
+const MAX_READS = 16;
 const BOUNDS: FetchBounds = { timeoutMs: 5000, answerBytes: 64 * 1024 };
 
 /** Reads requested Client ID Metadata Documents through the egress guard. */
-export function startReadingDocuments(app: App, looks: DueLooks, connector: EgressConnector): Repeated {
+export function startReadingDocuments(app: App, poller: DuePoller, connector: EgressConnector): Repeated {
     const { db } = app;
     const ask = createGuardedFetch(egressRules(app.config), () => userAgent(app.publicUrl()), connector, BOUNDS);
-    const reads = runDue(looks, {
+    const reads = runDue(poller, {
         part: 'app documents',
         due: DOCUMENT_IS_DUE,
-        concurrency: MAX,
+        concurrency: MAX_READS,
         take: () => takeDocument(db),
         run: async ({ appId }) => keepDocument(db, appId, await read(ask, appId)),
         about: ({ appId }) => ({ app: appId }),

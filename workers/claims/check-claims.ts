@@ -2,7 +2,7 @@ import type { App } from '../../shared/app.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import { CHECK_IS_DUE, type DueCheck, endCheck, type ProofFound, takeDueCheck } from '../../shared/store/registry/claim-checks.ts';
 import type { EgressConnector } from '../egress.ts';
-import { type DueLooks, type Repeated, runDue } from '../repeat.ts';
+import { type DuePoller, type Repeated, runDue } from '../repeat.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
 
@@ -13,10 +13,10 @@ const MAX_LOOKUPS = 32;
  * Starts the checks of due claims: requested checks and repeated proofs. It checks DNS and the file in parallel. Every worker process may
  * run it; the store gives each claim to one process.
  */
-export function startClaimChecks(app: App, looks: DueLooks, connector: EgressConnector): Repeated {
+export function startClaimChecks(app: App, poller: DuePoller, connector: EgressConnector): Repeated {
     const { db } = app;
     const files = createFileReader(connector, () => userAgent(app.publicUrl()));
-    const checks = runDue(looks, {
+    const checks = runDue(poller, {
         part: 'claims',
         due: CHECK_IS_DUE,
         concurrency: MAX_LOOKUPS,

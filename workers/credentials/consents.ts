@@ -7,15 +7,15 @@ import { lockAsKeyHolder } from '../../shared/store/accounts/workspaces.ts';
 import { mayAddConnection, TOO_MANY_CONNECTIONS } from '../../shared/store/connections/connections.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { openWithDataKey, sealSecret } from '../../shared/store/connections/sealing.ts';
-import { type DueLooks, type Repeated, runDue, together } from '../repeat.ts';
+import { type DuePoller, type Repeated, runDue, together } from '../repeat.ts';
 import { openTokenServer, refusalCode } from './token-server.ts';
 
 const MAX = 16;
 
 /** Exchanges authorization codes for tokens, and revokes the grants of deleted connections. */
-export function startConsents(app: App, looks: DueLooks, fetch: CustomFetch): Repeated {
+export function startConsents(app: App, poller: DuePoller, fetch: CustomFetch): Repeated {
     return together([
-        runDue(looks, {
+        runDue(poller, {
             part: 'consents',
             due: store.FLOW_IS_DUE,
             concurrency: MAX,
@@ -23,7 +23,7 @@ export function startConsents(app: App, looks: DueLooks, fetch: CustomFetch): Re
             run: (flow) => exchange(app, fetch, flow),
             about: ({ site }) => ({ site }),
         }),
-        runDue(looks, {
+        runDue(poller, {
             part: 'revocations',
             due: store.REVOCATION_IS_DUE,
             concurrency: MAX,
@@ -40,7 +40,7 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
         const kept = await openWithDataKey(app.db, app.secrets, flow, flow.sealed);
         const client = await store.findClient(app, flow, flow.clientId);
         if (kept === undefined || !('value' in kept) || client === undefined) {
-            await store.failFlow(app.db, flow, 'The OAuth client of this site was changed meanwhile.');
+            await store.failFlow(app.db, flow, 'The OAuth client of this site was changed in the meantime.');
             return;
         }
         const mismatch = originMismatch(client, flow.site, flow.entry);
@@ -71,7 +71,7 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
         if (error instanceof Refusal) return store.failFlow(app.db, flow, error.message);
         const code = refusalCode(error);
         // Error messages may contain text from the site, so only the code is logged.
-        app.log.warn({ part: 'consents', site: flow.site, code }, 'a consent could not be exchanged for a token');
+        app.log.warn({ part: 'consents', site: flow.site, code }, 'an authorization code could not be exchanged for a token');
         const message = code === undefined ? 'The site gave no token.' : `The site gave no token: ${code}.`;
         await store.failFlow(app.db, flow, message);
     }

@@ -11,7 +11,7 @@ import {
 } from '../../shared/store/registry/endpoint-vectors.ts';
 import { type Repeated, repeatOnDatabase } from '../repeat.ts';
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const TIMEOUT_MS = 30_000;
 /** Texts of one embedding request. Eight vectors of 3,072 numbers fit into the maximum answer size. */
 const AT_ONCE = 8;
@@ -20,7 +20,7 @@ const MAX_TEXT = 2000;
 /** Embeds the endpoints of published sites, one site after the other. Every worker may run it. */
 export function startEmbedding({ db, log, embedder }: App): Repeated | undefined {
     if (embedder === undefined) return undefined;
-    return repeatOnDatabase(log, { part: 'embeddings', everyMs: LOOK_MS }, async (isStopped) => {
+    return repeatOnDatabase(log, { part: 'embeddings', everyMs: POLL_MS }, async (isStopped) => {
         const built = await embeddingModel(db);
         // Vectors of different models cannot be compared, so no site is embedded until `embeddings rebuild` has run.
         if (built?.model !== embedder.model) return;
@@ -29,7 +29,10 @@ export function startEmbedding({ db, log, embedder }: App): Repeated | undefined
             if (taken === undefined) return;
             const problem = await embedSite(taken, built.size).catch((error: unknown) => error);
             if (problem === undefined) continue;
-            log.warn({ part: 'embeddings', site: taken.site, err: problem }, 'no vectors were made for a site; this is tried again');
+            log.warn(
+                { part: 'embeddings', site: taken.site, err: problem },
+                'the endpoints of a site were not embedded; this will be retried',
+            );
             return;
         }
     });
@@ -43,7 +46,7 @@ export function startEmbedding({ db, log, embedder }: App): Repeated | undefined
 
     async function embedSome({ embed }: Embedder, endpoints: readonly EndpointToEmbed[], size: number): Promise<void> {
         const vectors = await embed(endpoints.map(textOf), TIMEOUT_MS);
-        if (vectors[0]?.length !== size) throw new Error(`the model makes vectors of ${vectors[0]?.length} numbers, and not of ${size}`);
+        if (vectors[0]?.length !== size) throw new Error(`the model made vectors of ${vectors[0]?.length} numbers instead of ${size}`);
         await addVectors(
             db,
             endpoints.flatMap(({ id }, place) => ({ id, embedding: vectors[place] ?? [] })),

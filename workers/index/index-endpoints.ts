@@ -3,14 +3,14 @@ import { type IndexedPackage, indexPackage } from '../../shared/domain/find/inde
 import { shippedPhrases, shippedWordVectors } from '../../shared/platform/phrases.ts';
 import { createSideThread } from '../../shared/platform/side-thread.ts';
 import { type Indexing, indexNextSite, SITE_WAITS } from '../../shared/store/registry/endpoint-index.ts';
-import type { DueLooks, Repeated } from '../repeat.ts';
+import type { DuePoller, Repeated } from '../repeat.ts';
 
 /** Indexing a smaller package takes less time than starting a thread, about 2 ms. */
 const SMALL_CHARACTERS = 64 * 1024;
 
 /** Indexes the endpoints of sites whenever they have a new latest version. Every worker may run it. */
-export function startIndexing(app: App, looks: DueLooks): Repeated {
-    return looks.add({ part: 'endpoint index', due: SITE_WAITS, work: (isStopped) => indexWaitingSites(app, isStopped) });
+export function startIndexing(app: App, poller: DuePoller): Repeated {
+    return poller.add({ part: 'endpoint index', due: SITE_WAITS, work: (isStopped) => indexWaitingSites(app, isStopped) });
 }
 
 /** Indexes the endpoints of all sites with a new latest version, one site after the other. */

@@ -8,7 +8,7 @@ import * as ends from '../../shared/store/jobs/ends.ts';
 import { jobsAreOld, sweepJobs } from '../../shared/store/jobs/retention.ts';
 import { sealError } from '../../shared/store/jobs/sealed.ts';
 import type { AttemptEnd, HoldEnd } from '../../shared/store/jobs/write-ends.ts';
-import { type DueLooks, openDueLooks, type Repeated, repeat, together } from '../repeat.ts';
+import { type DuePoller, openDuePoller, type Repeated, repeat, together } from '../repeat.ts';
 import { createJobWindow, watchLoopDelay } from './job-window.ts';
 import type { JobTools } from './run-queued-job.ts';
 import { BEAT_MS, createRunningJobs } from './running-jobs.ts';
@@ -28,7 +28,7 @@ interface Slots {
  * Claims due jobs and runs them in slots that live calls leave free, and fewer of them while they would slow live calls down. Live calls
  * have their own slots and never wait for a job. Each second it renews leases, takes jobs back from dead workers and expires jobs.
  */
-export function startJobs(tools: Omit<JobTools, 'attempts'>, looks: DueLooks, slots: Slots): Repeated {
+export function startJobs(tools: Omit<JobTools, 'attempts'>, poller: DuePoller, slots: Slots): Repeated {
     const { app } = tools;
     const status = watchConnection(app.log, 'jobs');
     const loop = watchLoopDelay();
@@ -68,7 +68,7 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, looks: DueLooks, sl
     }
 
     const adapting = repeat(ADAPT_MS, async () => window.adapt(performance.now() - slots.lastLiveAt()));
-    const claiming = looks.add({ part: 'jobs', due: JOB_IS_QUEUED, work: claims.now });
+    const claiming = poller.add({ part: 'jobs', due: JOB_IS_QUEUED, work: claims.now });
     // Leases have a timer of their own, since the other work may take longer than a lease.
     const renewals = repeat(BEAT_MS, logged(running.renewLeases));
     const care = careForJobs(app);
@@ -88,13 +88,13 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, looks: DueLooks, sl
 /** Takes jobs back from dead workers, expires jobs, and deletes expired data. */
 function careForJobs(app: App): Repeated {
     const { db, log, config } = app;
-    const looks = openDueLooks(app, BEAT_MS);
+    const poller = openDuePoller(app, BEAT_MS);
     const kinds = together([
-        looks.add({ part: 'lost jobs', due: ends.JOB_IS_LOST, work: takeBack }),
-        looks.add({ part: 'late jobs', due: ends.JOB_EXPIRES, work: () => ends.expireJobs(db) }),
-        looks.add({ part: 'cancelled batches', due: ends.BATCH_IS_CANCELLING, work: () => ends.endCancelling(db) }),
-        looks.add({ part: 'old jobs', due: jobsAreOld(config.resultsKeepDays), work: () => sweepJobs(db, config.resultsKeepDays) }),
-        looks.add({ part: 'old drafts', due: DRAFTS_ARE_OLD, work: () => sweepDrafts(db) }),
+        poller.add({ part: 'lost jobs', due: ends.JOB_IS_LOST, work: takeBack }),
+        poller.add({ part: 'late jobs', due: ends.JOB_EXPIRES, work: () => ends.expireJobs(db) }),
+        poller.add({ part: 'cancelled batches', due: ends.BATCH_IS_CANCELLING, work: () => ends.endCancelling(db) }),
+        poller.add({ part: 'old jobs', due: jobsAreOld(config.resultsKeepDays), work: () => sweepJobs(db, config.resultsKeepDays) }),
+        poller.add({ part: 'old drafts', due: DRAFTS_ARE_OLD, work: () => sweepDrafts(db) }),
     ]);
 
     async function takeBack(): Promise<void> {
@@ -105,7 +105,7 @@ function careForJobs(app: App): Repeated {
     return {
         async stop() {
             await kinds.stop();
-            await looks.stop();
+            await poller.stop();
         },
     };
 }

@@ -2,7 +2,7 @@ import type { App } from '../../shared/app.ts';
 import { PLANS } from '../../shared/domain/accounts/plans.ts';
 import { pauseSurplus } from '../../shared/store/monitors/monitors.ts';
 import { MONITOR_IS_DUE, RUN_HAS_ENDED, takeDueMonitor, takeEndedRun } from '../../shared/store/monitors/runs.ts';
-import { type DueLooks, type Repeated, repeatOnDatabase, runDue, together } from '../repeat.ts';
+import { type DuePoller, type Repeated, repeatOnDatabase, runDue, together } from '../repeat.ts';
 import type { Reader } from '../select/reader.ts';
 import { beginDueRun } from './begin-due-run.ts';
 import { endRun } from './end-run.ts';
@@ -18,11 +18,11 @@ const monitorsOfPlans = Object.fromEntries(Object.entries(PLANS).map(([plan, { m
  * Starts due runs of monitors and ends runs whose jobs have ended. Every worker does this; each monitor is claimed by one. If a worker
  * fails, the monitor is claimed again when its claim expires.
  */
-export function startMonitors(app: App, looks: DueLooks, reader: Reader): Repeated {
+export function startMonitors(app: App, poller: DuePoller, reader: Reader): Repeated {
     const { db, log } = app;
     const about = ({ monitorId }: { monitorId: string }) => ({ monitor_id: monitorId });
     return together([
-        runDue(looks, {
+        runDue(poller, {
             part: 'monitor-ends',
             due: RUN_HAS_ENDED,
             concurrency: MAX,
@@ -30,7 +30,7 @@ export function startMonitors(app: App, looks: DueLooks, reader: Reader): Repeat
             run: (run) => endRun(app, reader, run),
             about,
         }),
-        runDue(looks, {
+        runDue(poller, {
             part: 'monitors',
             due: MONITOR_IS_DUE,
             concurrency: MAX,

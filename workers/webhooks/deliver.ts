@@ -6,7 +6,7 @@ import type { Db } from '../../shared/platform/db.ts';
 import * as queue from '../../shared/store/events/delivery-queue.ts';
 import { disableWebhooks, warnOfFailing } from '../../shared/store/events/disable-webhooks.ts';
 import type { EgressConnector } from '../egress.ts';
-import { type DueLooks, every, type Repeated, repeat } from '../repeat.ts';
+import { type DuePoller, every, type Repeated, repeat } from '../repeat.ts';
 import { createHostLines, type SendEnd } from './host-lines.ts';
 import { openDeliverySender } from './send-delivery.ts';
 
@@ -28,7 +28,7 @@ const GONE = 410;
  * Sends due deliveries. Every worker does this. Each host belongs to one worker while deliveries wait for it, so that its limits hold.
  * Nothing is written before a request: if a worker dies, no delivery is lost, but unrecorded ones are sent again.
  */
-export function startDeliveries(app: App, looks: DueLooks, connector: EgressConnector): Repeated {
+export function startDeliveries(app: App, poller: DuePoller, connector: EgressConnector): Repeated {
     const { db } = app;
     const holder = newId('op');
     const status = watchConnection(app.log, 'webhooks');
@@ -38,7 +38,7 @@ export function startDeliveries(app: App, looks: DueLooks, connector: EgressConn
     const isRenewalDue = every(RENEW_MS);
     let areHostsDue = false;
     // Hosts are taken in a turn, because a renewal at the same time would drop them.
-    const hosts = looks.add({
+    const hosts = poller.add({
         part: 'webhooks',
         due: queue.HOST_IS_DUE,
         async work() {

@@ -37,7 +37,7 @@ export function describeVerification({ read, scales, values, isTimed }: Rows): v
             site = await openBombSite();
             const names = ['good.test', 'millions.test', ...read.map((_, row) => `bombs${row}.test`)];
             const hosts = new Map(names.map((name) => [name, ['127.0.0.1']]));
-            world = await openWorld({ config: { egressHosts: hosts }, verifier: { paceMs: 0, lookMs: 20 } });
+            world = await openWorld({ config: { egressHosts: hosts }, verifier: { paceMs: 0, pollMs: 20 } });
             mallory = await join(world, { plan: 'pro' });
             ada = await join(world, { plan: 'pro' });
             const good = anEndpoint('good.test', { name: 'read', params: [], url: `http://good.test:${site.port}/good` });

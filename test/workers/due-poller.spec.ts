@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type App, openApp } from '../../shared/app.ts';
 import { type Db, openDb } from '../../shared/platform/db.ts';
 import { createLog } from '../../shared/platform/log.ts';
-import { type DueLooks, openDueLooks } from '../../workers/repeat.ts';
+import { type DuePoller, openDuePoller } from '../../workers/repeat.ts';
 import { type OpenWorker, openWorker } from '../../workers/worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -14,7 +14,7 @@ describe('work that waits in the database', () => {
     describe('of several kinds', () => {
         let database: TestDatabase;
         let db: Db;
-        let looks: DueLooks;
+        let poller: DuePoller;
         let asked: string[];
         let messages: string[];
 
@@ -27,27 +27,27 @@ describe('work that waits in the database', () => {
             const log = createLog('info', {
                 write: (line: string) => void messages.push((JSON.parse(line) as { message: string }).message),
             });
-            looks = openDueLooks({ db, log }, 10);
+            poller = openDuePoller({ db, log }, 10);
         });
 
         afterEach(async () => {
-            await looks.stop();
+            await poller.stop();
             await db.destroy();
             await database.drop();
         });
 
         const until = (isRight: () => boolean) => eventually(async () => isRight(), Boolean);
-        /** Waits for this number of further looks. */
-        const moreLooks = (count: number) => {
+        /** Waits for this number of further polls. */
+        const morePolls = (count: number) => {
             const before = asked.length;
             return until(() => asked.length >= before + count);
         };
 
         it('is begun where it is due, and asked for in one statement', async () => {
             const begun: string[] = [];
-            looks.add({ part: 'due', due: 'select true', work: async () => begun.push('due') });
-            looks.add({ part: 'empty', due: 'select true where false', work: async () => begun.push('empty') });
-            looks.add({ part: 'later', due: 'select false', work: async () => begun.push('later') });
+            poller.add({ part: 'due', due: 'select true', work: async () => begun.push('due') });
+            poller.add({ part: 'empty', due: 'select true where false', work: async () => begun.push('empty') });
+            poller.add({ part: 'later', due: 'select false', work: async () => begun.push('later') });
             await until(() => begun.length >= 5);
             expect(new Set(begun)).to.deep.equal(new Set(['due']));
             expect(asked.filter((sql) => !/select true where false.*select false/.test(sql))).to.deep.equal([]);
@@ -56,7 +56,7 @@ describe('work that waits in the database', () => {
         it('is not begun twice at once, and does not hold up other kinds', async () => {
             const end = Promise.withResolvers<void>();
             const begun = { long: 0, short: 0 };
-            const long = looks.add({
+            const long = poller.add({
                 part: 'long',
                 due: 'select true',
                 work: () => {
@@ -64,25 +64,25 @@ describe('work that waits in the database', () => {
                     return end.promise;
                 },
             });
-            looks.add({ part: 'short', due: 'select true', work: async () => void begun.short++ });
+            poller.add({ part: 'short', due: 'select true', work: async () => void begun.short++ });
             await until(() => begun.long > 0);
             const { short } = begun;
             await until(() => begun.short >= short + 5);
             expect(begun.long).to.equal(1);
 
             const stopping = long.stop();
-            expect(await Promise.race([stopping.then(() => 'stopped'), moreLooks(2).then(() => 'waits')])).to.equal('waits');
+            expect(await Promise.race([stopping.then(() => 'stopped'), morePolls(2).then(() => 'waits')])).to.equal('waits');
             end.resolve();
             await stopping;
-            await moreLooks(3);
+            await morePolls(3);
             expect(begun.long).to.equal(1);
         });
 
         it('whose condition fails is logged once and found again, while other kinds go on', async () => {
             let begun = 0;
             let others = 0;
-            looks.add({ part: 'flags', due: 'select true from flags', work: async () => void begun++ });
-            looks.add({ part: 'sound', due: 'select true', work: async () => void others++ });
+            poller.add({ part: 'flags', due: 'select true from flags', work: async () => void begun++ });
+            poller.add({ part: 'sound', due: 'select true', work: async () => void others++ });
             await until(() => others >= 5);
             expect(messages).to.deep.equal(['flags: does not work at the moment']);
             await db.raw('create table flags as select 1');
@@ -94,7 +94,7 @@ describe('work that waits in the database', () => {
             const lost = openDb({ url: 'postgres://localhost:1/nothing' });
             const down: string[] = [];
             const log = createLog('info', { write: (line: string) => void down.push((JSON.parse(line) as { message: string }).message) });
-            const failing = openDueLooks({ db: lost, log }, 10);
+            const failing = openDuePoller({ db: lost, log }, 10);
             for (const part of ['one', 'two']) failing.add({ part, due: 'select true', work: async () => {} });
             await until(() => down.length > 0);
             await failing.stop();
@@ -105,14 +105,14 @@ describe('work that waits in the database', () => {
         it('is done again where it failed, while other kinds go on', async () => {
             let tries = 0;
             let others = 0;
-            looks.add({
+            poller.add({
                 part: 'fragile',
                 due: 'select true',
                 work: async () => {
                     if (tries++ < 3) throw new Error('not yet');
                 },
             });
-            looks.add({ part: 'sound', due: 'select true', work: async () => void others++ });
+            poller.add({ part: 'sound', due: 'select true', work: async () => void others++ });
             await until(() => tries > 3 && others > 3);
             expect(messages).to.deep.equal(['fragile: does not work at the moment', 'fragile: works again']);
         });
@@ -134,16 +134,16 @@ describe('work that waits in the database', () => {
             await world.close();
         });
 
-        it('costs a third of a statement beside each look', async () => {
+        it('costs a third of a statement beside each poll', async () => {
             const asked: string[] = [];
             worker = await openWorker(app, { isWarm: false });
             app.db.client.on('query', ({ sql }: { sql: string }) => void asked.push(sql));
-            const looks = () => asked.filter((sql) => sql.includes('webhook_hosts') && sql.includes('oauth_flows')).length;
+            const polls = () => asked.filter((sql) => sql.includes('webhook_hosts') && sql.includes('oauth_flows')).length;
             await eventually(
-                async () => looks(),
+                async () => polls(),
                 (count) => count >= 15,
             );
-            expect(asked.length - looks(), asked.join('\n')).to.be.at.most(looks() / 3);
+            expect(asked.length - polls(), asked.join('\n')).to.be.at.most(polls() / 3);
         });
     });
 });
