@@ -1,4 +1,4 @@
-import { changePolicy, type PolicyOrder, policyRows } from '../../shared/domain/site/policy-order.ts';
+import { changePolicy, type PolicyFlags, policyRows } from '../../shared/domain/site/policy-flags.ts';
 import { checkPolicy } from '../../shared/domain/site/policy-rules.ts';
 import type { SitePolicy } from '../../shared/domain/site/site-policy.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
@@ -9,7 +9,7 @@ import type { Done } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
 import type { SiteName } from './sites.ts';
 
-interface PolicyOptions extends PolicyOrder {
+interface PolicyOptions extends PolicyFlags {
     show?: true;
     clear?: true;
     clearOwner?: true;
@@ -18,12 +18,12 @@ interface PolicyOptions extends PolicyOrder {
 
 /** Why options of `site policy` cannot be combined; undefined if they can. */
 export function contradiction({ show, ...options }: PolicyOptions): string | undefined {
-    const { clear, clearOwner: _clearOwner, reason, ...order } = options;
-    const isChange = Object.keys(order).length > 0;
+    const { clear, clearOwner: _clearOwner, reason, ...flags } = options;
+    const isChange = Object.keys(flags).length > 0;
     if (show === true && Object.keys(options).length > 0) return '--show changes nothing, and takes no other option';
     if (clear === true && isChange) return "--clear deletes the operator's whole policy; only --clear-owner and --reason may go with it";
-    if (order.block === true && order.unblock === true) return '--block and --unblock contradict each other';
-    if (order.block === true && reason === undefined) return '--block needs --reason';
+    if (flags.block === true && flags.unblock === true) return '--block and --unblock contradict each other';
+    if (flags.block === true && reason === undefined) return '--block needs --reason';
     return undefined;
 }
 
@@ -33,8 +33,8 @@ export async function changeOrShow(
     { registrable }: SiteName,
     { show: _show, ...options }: PolicyOptions,
 ): Promise<Done> {
-    const { reason, ...order } = options;
-    if (Object.keys(order).length === 0) return presentPolicies(registrable, await read(operator.db, registrable));
+    const { reason, ...flags } = options;
+    if (Object.keys(flags).length === 0) return presentPolicies(registrable, await read(operator.db, registrable));
     const work = async (trx: Db) => {
         const before = await read(trx, registrable);
         await change(trx, registrable, before.operator, options);
@@ -45,19 +45,19 @@ export async function changeOrShow(
 }
 
 async function change(trx: Db, registrable: string, before: SitePolicy, options: PolicyOptions): Promise<void> {
-    const { clear, clearOwner, reason, ...order } = options;
+    const { clear, clearOwner, reason, ...flags } = options;
     if (clearOwner === true) await policies.setPolicy(trx, registrable, null);
     if (clear === true) await policies.setOperatorPolicy(trx, registrable, null);
-    if (Object.keys(order).length === 0) return;
-    const changed = changePolicy(before, order);
+    if (Object.keys(flags).length === 0) return;
+    const changed = changePolicy(before, flags);
     if (!changed.ok) throw new AdminFault('VALIDATION_ERROR', `${changed.problem}.`);
     const checked = checkPolicy(changed.policy, registrable);
     if (!checked.ok) {
         throw new AdminFault('VALIDATION_ERROR', checked.details.map(({ path, message }) => `${path}: ${message}`).join(' '));
     }
     await policies.setOperatorPolicy(trx, registrable, checked.policy);
-    if (order.block === true) await blockDomain(trx, registrable, reason ?? '');
-    if (order.unblock === true) await unblockDomain(trx, registrable);
+    if (flags.block === true) await blockDomain(trx, registrable, reason ?? '');
+    if (flags.unblock === true) await unblockDomain(trx, registrable);
 }
 
 interface Policies {

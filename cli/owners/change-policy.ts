@@ -1,24 +1,24 @@
-import { changePolicy, type PolicyOrder, policyRows } from '../../shared/domain/site/policy-order.ts';
+import { changePolicy, type PolicyFlags, policyRows } from '../../shared/domain/site/policy-flags.ts';
 import type { SitePolicy } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import type { CommonOptions, Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 
-interface PolicyOptions extends PolicyOrder, CommonOptions {
+interface PolicyOptions extends PolicyFlags, CommonOptions {
     clear?: true;
 }
 
 /** `routebook policy DOMAIN`: shows the owner's policy, or changes the parts that options name. */
 export async function showOrChangePolicy({ client, terminal: { paint } }: Session, domain: string, options: PolicyOptions): Promise<Done> {
-    const { clear, server: _server, json: _json, ...order } = options;
-    const isChange = Object.keys(order).length > 0;
+    const { clear, server: _server, json: _json, ...flags } = options;
+    const isChange = Object.keys(flags).length > 0;
     if (clear === true && isChange) throw wrongUsage('--clear allows everything and cannot be used with other options');
-    if (order.block === true && order.unblock === true) throw wrongUsage('--block and --unblock contradict each other');
+    if (flags.block === true && flags.unblock === true) throw wrongUsage('--block and --unblock contradict each other');
     const api = client();
     if (clear === true) return presentPolicy(domain, await api.policies.set(domain, {}), paint, true);
     const before = await api.policies.get(domain);
     if (!isChange) return presentPolicy(domain, before, paint, false);
-    const changed = changePolicy(before, order);
+    const changed = changePolicy(before, flags);
     if (!changed.ok) throw wrongUsage(changed.problem);
     return presentPolicy(domain, await api.policies.set(domain, changed.policy), paint, true);
 }

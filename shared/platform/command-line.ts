@@ -1,5 +1,5 @@
 import { type CommanderError, InvalidArgumentError } from 'commander';
-import { readBlockedPath, readTimes, type Times } from '../domain/site/policy-order.ts';
+import { readBlockedPath, readTimes, type Times } from '../domain/site/policy-flags.ts';
 import { type BlockedPath, MAX_REQUESTS_PER_MINUTE } from '../domain/site/site-policy.ts';
 
 /** The exit code of a commander error. Requested help is not an error. Commander has already printed the message. */

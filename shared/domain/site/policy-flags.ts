@@ -5,7 +5,7 @@ import type { BlockedPath, Hours, SitePolicy } from './site-policy.ts';
 export type Times = Pick<Hours, 'from' | 'to'>;
 
 /** The command-line options for changing a policy. Absent options change nothing. */
-export interface PolicyOrder {
+export interface PolicyFlags {
     block?: true;
     unblock?: true;
     writes?: 'on' | 'off';
@@ -20,14 +20,17 @@ export interface PolicyOrder {
 type ChangedPolicy = { ok: true; policy: SitePolicy } | { ok: false; problem: string };
 
 /** Applies the options to a policy; `problem` names the option that contradicts another setting. */
-export function changePolicy(before: SitePolicy, order: PolicyOrder): ChangedPolicy {
-    const { block, unblock, writes, rpm, blockPath = [], unblockPath = [] } = order;
+export function changePolicy(before: SitePolicy, flags: PolicyFlags): ChangedPolicy {
+    const { block, unblock, writes, rpm, blockPath = [], unblockPath = [] } = flags;
     if (block === true && unblock === true) return { ok: false, problem: '--block and --unblock contradict each other' };
     const strange = unblockPath.find((path) => !isNamed(before.blocked_paths, path));
     if (strange !== undefined) {
-        return { ok: false, problem: `${strange.host}${strange.path_prefix} is not blocked; without options the policy is shown` };
+        return {
+            ok: false,
+            problem: `${strange.host}${strange.path_prefix} is not blocked; run the command without options to see the policy`,
+        };
     }
-    const hours = changeHours(before.hours, order);
+    const hours = changeHours(before.hours, flags);
     if (!hours.ok) return hours;
     const kept = before.blocked_paths.filter((path) => !isNamed(unblockPath, path));
     const policy = {
@@ -46,17 +49,19 @@ function isNamed(paths: readonly BlockedPath[], { host, path_prefix }: BlockedPa
 
 type ChangedHours = { ok: true; hours: Hours | null } | { ok: false; problem: string };
 
-function changeHours(before: Hours | null, { hours, timezone }: PolicyOrder): ChangedHours {
+function changeHours(before: Hours | null, { hours, timezone }: PolicyFlags): ChangedHours {
     if (hours === false) {
-        return timezone === undefined ? { ok: true, hours: null } : { ok: false, problem: '--no-hours needs no --timezone' };
+        return timezone === undefined
+            ? { ok: true, hours: null }
+            : { ok: false, problem: '--no-hours and --timezone contradict each other' };
     }
     const times = hours ?? before;
     if (times === null) {
         if (timezone === undefined) return { ok: true, hours: null };
-        return { ok: false, problem: '--timezone goes with --hours, such as --hours 09:00-17:00' };
+        return { ok: false, problem: '--timezone needs --hours, such as --hours 09:00-17:00' };
     }
     const zone = timezone ?? before?.timezone;
-    if (zone === undefined) return { ok: false, problem: '--hours goes with --timezone, such as --timezone Europe/Berlin' };
+    if (zone === undefined) return { ok: false, problem: '--hours needs --timezone, such as --timezone Europe/Berlin' };
     return { ok: true, hours: { from: times.from, to: times.to, timezone: zone } };
 }
 
