@@ -410,7 +410,7 @@ describe('routebook import, of OpenAPI documents', () => {
             'GET /shops/{shop-id}/items/{id}, created[deep]': 'An object in a query or a form has one level.',
             'GET /shops/{shop-id}/items/{id}, color': 'This object can be sent only in the style deepObject.',
             'GET /shops/{shop-id}/items/{id}, header User-Agent':
-                'A package may not set the header "user-agent": we say who we are ourselves. Leave it out.',
+                'A package may not set the header "user-agent": Routebook names itself. Leave it out.',
             'GET /shops/{shop-id}/items/{id}, sid': 'A package carries no cookies.',
             'GET /undescribed/{thing}, thing': 'The document does not describe it; it was taken for a text.',
         });

@@ -132,7 +132,7 @@ function scalarFault(value: unknown, faultOfText: FaultOfText, maxText: number):
     // `1e999` is well-formed JSON but no double.
     if (typeof value === 'number' || isExact(value))
         return Number.isFinite(Number(value)) ? undefined : ['INVALID_VALUE', 'is a number too large to hold'];
-    return value === null || typeof value === 'boolean' ? undefined : ['INVALID_TYPE', 'is no JSON value'];
+    return value === null || typeof value === 'boolean' ? undefined : ['INVALID_TYPE', 'is not a JSON value'];
 }
 
 function keyFault(key: string, bounds: JsonBounds, faultOfText: FaultOfText): string | undefined {

@@ -6,7 +6,7 @@ import { scanTokens } from './tokens.ts';
 const LONG_RUN = /\d{16}/;
 const LONG_WHOLE = /^-?\d{16,}$/;
 
-const ROUNDED = 'This whole number has more digits than are kept; send it as a string.';
+const ROUNDED = 'This whole number would lose digits; send it as a string.';
 
 const MAX_REPORTED = 20;
 /** Bodies and packages with deeper nesting are refused for that reason. */
@@ -17,7 +17,7 @@ interface Open {
     isArray: boolean;
     index: number;
     key: [from: number, to: number];
-    /** Whether digits are kept of what stands in it; undefined before it was asked. */
+    /** Whether the digits of its numbers are kept; undefined until it is known. */
     isExcepted?: boolean;
 }
 
@@ -25,13 +25,13 @@ interface Open {
  * Finds the whole numbers in a JSON text that JavaScript rounds, at most 20, in document order: `9007199254740993` would become `…992`,
  * which is another id. Decimals may be rounded.
  * @param text well-formed JSON
- * @param except beginnings of pointers, up to a slash, of places where digits are kept
+ * @param except matches the pointers, each with a slash at its end, of arrays and objects whose numbers keep their digits
  */
 export function roundedNumbers(text: string, except?: RegExp): Detail[] {
     if (!LONG_RUN.test(text)) return [];
     const found: Detail[] = [];
     const opened: Open[] = [];
-    // Once for each array and object: a pointer for each of thousands of numbers takes longer than to parse them.
+    // Cached for each array and object: to build a pointer for each number would take longer than to parse the numbers.
     const isExcepted = (here: Open | undefined): boolean => {
         if (here === undefined || except === undefined) return false;
         here.isExcepted ??= except.test(`${pointerToPlace(opened.slice(0, -1), text)}/`);

@@ -14,7 +14,7 @@ interface SchemaBudget {
     nodes: number;
 }
 
-const TOO_MANY_NODES = `With their references put in place the JSON Schemas of a package are at most ${MAX_PACKAGE_NODES.toLocaleString('en')} schemas.`;
+const TOO_MANY_NODES = `With their references resolved, the JSON Schemas of a package may have at most ${MAX_PACKAGE_NODES.toLocaleString('en')} schemas.`;
 
 /**
  * Finds the reasons why a value is not a JSON Schema 2020-12 that a package may contain (docs/api.md, "Schema packages"). Checks the form
@@ -28,7 +28,7 @@ export function checkJsonSchema(schema: unknown, options: { at?: string; forPara
     const { problems } = walked;
     for (const { at, ref } of walked.refs) {
         if (resolveReference(ref, walked) === undefined)
-            problems.push({ path: at, code: 'INVALID_VALUE', message: 'This $ref points to no schema of the document.' });
+            problems.push({ path: at, code: 'INVALID_VALUE', message: 'This $ref does not point to a schema of the document.' });
     }
     if (options.forParam) problems.push(...checkComparisons(walked));
     if (problems.length === 0 && (budget === undefined || budget.nodes >= 0)) {

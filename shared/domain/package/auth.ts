@@ -74,7 +74,7 @@ function changesAt(hosts: readonly string[], agreed: AuthTerms, offered: AuthTer
     const changes: string[] = [];
     if (sentText(offered.entry) !== sentText(agreed.entry))
         changes.push(
-            `This version sends the credential in another way: ${describeAuth(offered.entry)}; agreed was ${describeAuth(agreed.entry)}.`,
+            `This version sends the credential in another way: ${describeAuth(offered.entry)} instead of ${describeAuth(agreed.entry)}.`,
         );
     for (const host of hosts) {
         if (offered.hosts.includes(host) && !agreed.hosts.includes(host))

@@ -24,7 +24,7 @@ export function exampleOutcome(endpoint: Endpoint, outcome: FetchOutcome): Fetch
 const MAX_LENGTH = 64 * 1024;
 const MAX_NAMED = 20;
 
-/** Whether selectors read the result from HTML, where nothing else tells an empty list from one that they find no longer. */
+/** Whether selectors read the result from HTML, where an empty list and a selector that no longer matches look the same. */
 function isOfSelectors({ response: { type, select = {} } }: Endpoint): boolean {
     if (typeof select !== 'object') return false;
     return type === 'html' || (type === undefined && Object.values(select).some((entry) => typeof entry === 'object'));
@@ -56,7 +56,7 @@ function unlike(
         details: missing.map((name) => ({
             path: `/select/${escapePointer(name)}`,
             code: 'REQUIRED' as const,
-            message: 'Nothing of the page is selected here.',
+            message: 'The selector finds nothing on the page.',
         })),
         upstream: { status: upstream.status, snippet: '' },
         attempts: upstream.attempts,

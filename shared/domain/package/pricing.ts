@@ -34,7 +34,7 @@ type Pricing = Price | { ok: false; problem: Detail };
 export function priceOrder(order: Order): Pricing {
     const { siteCredits: unit, maxCredits } = order;
     if (maxCredits !== undefined && maxCredits < unit) {
-        const message = `One unit of this endpoint costs ${counted(unit, 'credit')}; max_credits has to be at least that.`;
+        const message = `One unit of this endpoint costs ${counted(unit, 'credit')}; max_credits must be at least that.`;
         return { ok: false, problem: { path: '/max_credits', code: 'INVALID_VALUE', message } };
     }
     const workUnits = greatestUnits(order.endpoint, order.maxResults, order.maxPages);

@@ -98,7 +98,7 @@ function checkNames({ endpoints = [] }: PackageDraft, report: Report): void {
         report.add(
             ['endpoints'],
             'TOO_COMPLEX',
-            `A package has at most ${MAX_PARAMS} params over all its endpoints, and here are ${params}.`,
+            `A package may have at most ${MAX_PARAMS} params over all its endpoints; this one has ${params}.`,
         );
 }
 
@@ -109,12 +109,16 @@ function checkExpressions({ endpoints = [] }: PackageDraft, report: Report): boo
     const characters = texts.reduce((sum, { length }) => sum + length, 0);
     const place = 'in selects, paginations and steps of prepare';
     if (count > MAX_EXPRESSIONS)
-        report.add(['endpoints'], 'TOO_COMPLEX', `A package has at most ${MAX_EXPRESSIONS} expressions ${place}, and here are ${count}.`);
+        report.add(
+            ['endpoints'],
+            'TOO_COMPLEX',
+            `A package may have at most ${MAX_EXPRESSIONS} expressions ${place}; this one has ${count}.`,
+        );
     if (characters > MAX_EXPRESSION_CHARACTERS)
         report.add(
             ['endpoints'],
             'TOO_COMPLEX',
-            `The expressions of a package have at most ${MAX_EXPRESSION_CHARACTERS} characters ${place}, and here are ${characters}.`,
+            `The expressions of a package may have at most ${MAX_EXPRESSION_CHARACTERS} characters ${place}; these have ${characters}.`,
         );
     return count <= MAX_EXPRESSIONS && characters <= MAX_EXPRESSION_CHARACTERS;
 }

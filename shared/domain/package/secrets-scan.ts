@@ -84,7 +84,7 @@ function hasMatch(text: string, pattern: RegExp, confirm: KnownForm['confirm']):
     return false;
 }
 
-/** Maximum number of matches to confirm, because confirming costs more than matching. A text with more near misses was made to be slow. */
+/** Maximum number of matches to confirm, because confirming costs more than matching. Only a text that is meant to be slow has more. */
 const MAX_CHECKED = 500;
 
 function isMixed(text: string): boolean {
@@ -122,10 +122,10 @@ function looksRandom(run: string): boolean {
     let before = '';
     for (const char of run) {
         counts.set(char, (counts.get(char) ?? 0) + 1);
-        const sort = sortOf(char);
-        if (sort === 'digit') digits++;
-        if (sort !== before) changes++;
-        before = sort;
+        const kind = kindOf(char);
+        if (kind === 'digit') digits++;
+        if (kind !== before) changes++;
+        before = kind;
     }
     // Paths and slugs are short words between punctuation; random text has little punctuation.
     if (digits < 3 || !/[A-Z]/.test(run) || !/[a-z]/.test(run) || !/[A-Za-z0-9]{16}/.test(run)) return false;
@@ -134,7 +134,7 @@ function looksRandom(run: string): boolean {
     return changes / run.length >= 0.45 && entropy >= 4.3;
 }
 
-function sortOf(char: string): string {
+function kindOf(char: string): string {
     if (char >= '0' && char <= '9') return 'digit';
     if (char >= 'a' && char <= 'z') return 'small';
     return char >= 'A' && char <= 'Z' ? 'capital' : 'sign';

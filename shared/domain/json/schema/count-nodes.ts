@@ -30,7 +30,7 @@ export function countNodes(schema: JsonSchema, max: number): number {
     return nodes;
 }
 
-/** Whether the params of an endpoint exceed the limit. Only endpoints published before the limit can. */
+/** Whether the params of an endpoint exceed the limit. Only endpoints published before there was a limit can. */
 export function hasTooManyNodes({ params }: Pick<Endpoint, 'params'>): boolean {
     let left = MAX_PARAM_NODES;
     for (const { schema } of params) {

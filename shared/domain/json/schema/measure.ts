@@ -4,11 +4,11 @@ import { PLACING } from './keywords.ts';
 import { partsOf, resolveReference } from './places.ts';
 import type { Places } from './structure.ts';
 
-/** Maximum depth of a schema once its references are put in place (docs/api.md, "Schema packages"). The outermost is at depth 0. */
+/** Maximum depth of a schema once its references are resolved (docs/api.md, "Schema packages"). The outermost is at depth 0. */
 export const MAX_DEPTH = 8;
 export const MAX_NODES = 1000;
 
-/** The schemas once each `$ref` is put in place; otherwise what prevents that. Expects a schema of sound structure. */
+/** The number of schemas once each `$ref` is resolved; otherwise what prevents that. Expects a schema of valid structure. */
 export function measureSchema(schema: JsonSchema, places: Places): { ok: true; nodes: number } | { ok: false; problem: Detail } {
     const walk: Walk = { places, nodes: 0 };
     const problem = visit(walk, schema, { at: '', depth: 0, followed: [''] });
@@ -29,9 +29,10 @@ interface Spot {
 
 function visit(walk: Walk, schema: JsonSchema, { at, depth, followed }: Spot): Detail | undefined {
     walk.nodes++;
-    if (depth > MAX_DEPTH) return { path: at, code: 'TOO_COMPLEX', message: `The JSON Schema is more than ${MAX_DEPTH} schemas deep.` };
+    if (depth > MAX_DEPTH)
+        return { path: at, code: 'TOO_COMPLEX', message: `The JSON Schema is nested more than ${MAX_DEPTH} levels deep.` };
     if (walk.nodes > MAX_NODES) {
-        const message = `With its references put in place the JSON Schema has more than ${MAX_NODES} schemas.`;
+        const message = `With its references resolved, the JSON Schema has more than ${MAX_NODES} schemas.`;
         return { path: '', code: 'TOO_COMPLEX', message };
     }
     if (typeof schema === 'boolean') return undefined;
@@ -48,9 +49,9 @@ function visit(walk: Walk, schema: JsonSchema, { at, depth, followed }: Spot): D
 
 function follow(walk: Walk, ref: string, { at, depth, followed }: Spot): Detail | undefined {
     const target = resolveReference(ref, walk.places);
-    if (target === undefined) return { path: at, code: 'INVALID_VALUE', message: 'This $ref points to no schema of the document.' };
+    if (target === undefined) return { path: at, code: 'INVALID_VALUE', message: 'This $ref does not point to a schema of the document.' };
     if (followed.includes(target)) {
-        return { path: at, code: 'TOO_COMPLEX', message: 'This $ref is recursive: a schema may not reach itself.' };
+        return { path: at, code: 'TOO_COMPLEX', message: 'This $ref is recursive: a schema may not contain itself.' };
     }
     return visit(walk, walk.places.schemas.get(target) ?? true, { at: target, depth, followed: [...followed, target] });
 }

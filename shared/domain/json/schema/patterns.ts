@@ -79,7 +79,7 @@ export function spend(steps: number): void {
     work.left -= steps;
 }
 
-const LOOK_AROUND = 'looks around, and patterns run on a linear-time engine without look-around';
+const LOOK_AROUND = 'has a look-around, which the linear-time engine for patterns does not support';
 
 /** Steps for compiling a pattern, equal to half a millisecond, and for each of its instructions, equal to 2 µs. */
 const COMPILING = 10_000;
@@ -124,14 +124,18 @@ function compileFresh(source: string): Compiled {
 const FAULTS: readonly { what: string; piece?: RegExp; fault: string }[] = [
     {
         what: 'invalid repeat count',
-        fault: 'has a repeat that is not taken: counts go from the lesser to the greater, up to 1,000, repeats inside repeats multiplied',
+        fault: 'has an invalid repeat: counts must ascend and be at most 1,000, also when nested repeats are multiplied',
     },
     {
         what: 'invalid character class range',
         piece: /^\\p/i,
         fault: 'names a kind of characters that is not known here: write short names without =, such as \\p{L}, \\p{Lu} or \\p{Greek}',
     },
-    { what: 'invalid escape sequence', piece: /^\\[1-9]/, fault: 'has a back-reference, and patterns run on a linear-time engine without' },
+    {
+        what: 'invalid escape sequence',
+        piece: /^\\[1-9]/,
+        fault: 'has a back-reference, which the linear-time engine for patterns does not support',
+    },
     { what: 'invalid or unsupported Perl syntax', piece: /^\(\?[=!]/, fault: LOOK_AROUND },
     { what: 'invalid named capture', piece: /^\(\?<[=!]/, fault: LOOK_AROUND },
 ];

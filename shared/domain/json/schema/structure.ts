@@ -59,11 +59,16 @@ function add(walk: Walk, path: string, code: DetailCode, message: string): void 
 function visit(walk: Walk, schema: unknown, at: string, level: number): void {
     if (walk.stopped) return;
     if (typeof schema !== 'boolean' && !isObject(schema)) {
-        add(walk, at, 'INVALID_TYPE', 'A JSON Schema is an object, true or false.');
+        add(walk, at, 'INVALID_TYPE', 'A JSON Schema must be an object, true or false.');
         return;
     }
     if (walk.schemas.size >= MAX_PLACES || level > MAX_LEVELS) {
-        add(walk, at, 'TOO_COMPLEX', `The JSON Schema is too large: write fewer than ${MAX_PLACES} schemas, and nest them less.`);
+        add(
+            walk,
+            at,
+            'TOO_COMPLEX',
+            `The JSON Schema is too large: it may have at most ${MAX_PLACES} schemas, nested at most ${MAX_LEVELS} levels deep.`,
+        );
         walk.stopped = true;
         return;
     }
@@ -72,7 +77,7 @@ function visit(walk: Walk, schema: unknown, at: string, level: number): void {
     for (const [keyword, value] of Object.entries(schema)) {
         const form = KEYWORDS.get(keyword);
         const place = `${at}/${escapePointer(keyword)}`;
-        if (DYNAMIC.has(keyword)) add(walk, place, 'TOO_COMPLEX', `${keyword} is not accepted: a schema may not reach itself.`);
+        if (DYNAMIC.has(keyword)) add(walk, place, 'TOO_COMPLEX', `${keyword} is not accepted: a schema may not be recursive.`);
         else if (keyword === '$id' && at !== '') add(walk, place, 'INVALID_VALUE', 'Only the outermost schema may have an $id.');
         else if (form !== undefined) FORMS[form](walk, value, place, keyword, level);
     }
@@ -81,11 +86,11 @@ function visit(walk: Walk, schema: unknown, at: string, level: number): void {
 const FORMS: Record<Form, (walk: Walk, value: unknown, at: string, keyword: string, level: number) => void> = {
     schema: (walk, value, at, keyword, level) => {
         if (keyword === 'items' && Array.isArray(value))
-            add(walk, at, 'INVALID_TYPE', 'In JSON Schema 2020-12 a list of item schemas is prefixItems.');
+            add(walk, at, 'INVALID_TYPE', 'In JSON Schema 2020-12, use prefixItems for a list of schemas.');
         else visit(walk, value, at, level + 1);
     },
     schemas: (walk, value, at, keyword, level) => {
-        if (!Array.isArray(value) || value.length === 0) add(walk, at, 'INVALID_TYPE', `${keyword} takes a list of at least one schema.`);
+        if (!Array.isArray(value) || value.length === 0) add(walk, at, 'INVALID_TYPE', `${keyword} must be a list of at least one schema.`);
         else for (const [index, item] of value.entries()) visit(walk, item, `${at}/${index}`, level + 1);
     },
     'schema map': (walk, value, at, keyword, level) => {
@@ -99,63 +104,64 @@ const FORMS: Record<Form, (walk: Walk, value: unknown, at: string, keyword: stri
         }
     },
     text: (walk, value, at, keyword) => {
-        if (typeof value !== 'string') add(walk, at, 'INVALID_TYPE', `${keyword} takes a text.`);
+        if (typeof value !== 'string') add(walk, at, 'INVALID_TYPE', `${keyword} must be a string.`);
     },
     texts: (walk, value, at, keyword) => {
-        if (!areTexts(value)) add(walk, at, 'INVALID_TYPE', `${keyword} takes a list of texts.`);
+        if (!areTexts(value)) add(walk, at, 'INVALID_TYPE', `${keyword} must be a list of strings.`);
     },
     'texts map': (walk, value, at, keyword) => {
         for (const [key, item] of entriesOf(walk, value, at, keyword)) {
-            if (!areTexts(item)) add(walk, `${at}/${escapePointer(key)}`, 'INVALID_TYPE', `${keyword} maps names to lists of texts.`);
+            if (!areTexts(item)) add(walk, `${at}/${escapePointer(key)}`, 'INVALID_TYPE', `${keyword} must map names to lists of strings.`);
         }
     },
     types: (walk, value, at) => {
         const types = typeof value === 'string' ? [value] : value;
         const isKnown =
             areTexts(types) && types.length > 0 && new Set(types).size === types.length && types.every((type) => TYPES.has(type));
-        if (!isKnown) add(walk, at, 'INVALID_VALUE', `type is one or several of ${[...TYPES].join(', ')}, each once.`);
+        if (!isKnown) add(walk, at, 'INVALID_VALUE', `type must be one or several of ${[...TYPES].join(', ')}, without repeats.`);
     },
     choices: (walk, value, at) => {
-        if (!Array.isArray(value) || value.length === 0) add(walk, at, 'INVALID_TYPE', 'enum takes a list of at least one value.');
-        else if (value.length > MAX_CHOICES) add(walk, at, 'TOO_COMPLEX', `enum takes at most ${MAX_CHOICES} values.`);
+        if (!Array.isArray(value) || value.length === 0) add(walk, at, 'INVALID_TYPE', 'enum must be a list of at least one value.');
+        else if (value.length > MAX_CHOICES) add(walk, at, 'TOO_COMPLEX', `enum may have at most ${MAX_CHOICES} values.`);
     },
     anything: () => {},
     number: (walk, value, at, keyword) => {
-        if (!isNumber(value)) add(walk, at, 'INVALID_TYPE', `${keyword} takes a number.`);
+        if (!isNumber(value)) add(walk, at, 'INVALID_TYPE', `${keyword} must be a number.`);
     },
     'positive number': (walk, value, at, keyword) => {
-        if (!isNumber(value) || value <= 0) add(walk, at, 'INVALID_VALUE', `${keyword} takes a number above 0.`);
+        if (!isNumber(value) || value <= 0) add(walk, at, 'INVALID_VALUE', `${keyword} must be a number above 0.`);
     },
     count: (walk, value, at, keyword) => {
         if (!Number.isSafeInteger(value) || (value as number) < 0)
-            add(walk, at, 'INVALID_VALUE', `${keyword} takes a whole number from 0.`);
+            add(walk, at, 'INVALID_VALUE', `${keyword} must be a whole number of at least 0.`);
     },
     boolean: (walk, value, at, keyword) => {
-        if (typeof value !== 'boolean') add(walk, at, 'INVALID_TYPE', `${keyword} takes true or false.`);
+        if (typeof value !== 'boolean') add(walk, at, 'INVALID_TYPE', `${keyword} must be true or false.`);
     },
     pattern: (walk, value, at) => {
         if (typeof value === 'string') checkPattern(walk, value, at);
-        else add(walk, at, 'INVALID_TYPE', 'pattern takes a text.');
+        else add(walk, at, 'INVALID_TYPE', 'pattern must be a string.');
     },
     reference: (walk, value, at) => {
-        if (typeof value !== 'string') add(walk, at, 'INVALID_TYPE', '$ref takes a text.');
-        else if (!value.startsWith('#')) add(walk, at, 'INVALID_VALUE', 'A $ref has to stay inside the schema: begin it with #.');
+        if (typeof value !== 'string') add(walk, at, 'INVALID_TYPE', '$ref must be a string.');
+        else if (!value.startsWith('#')) add(walk, at, 'INVALID_VALUE', 'A $ref must point into the same schema: begin it with #.');
         else walk.refs.push({ at, ref: value });
     },
     anchor: (walk, value, at) => {
         if (typeof value !== 'string' || !/^[A-Za-z_][A-Za-z0-9._-]{0,63}$/.test(value))
-            add(walk, at, 'INVALID_VALUE', '$anchor takes a plain name.');
-        else if (walk.anchors.has(value)) add(walk, at, 'DUPLICATE_NAME', 'This $anchor stands twice in the schema.');
+            add(walk, at, 'INVALID_VALUE', '$anchor must begin with a letter or _, followed by up to 63 letters, digits, ., _ or -.');
+        else if (walk.anchors.has(value)) add(walk, at, 'DUPLICATE_NAME', 'Another schema has the same $anchor.');
         else walk.anchors.set(value, at.slice(0, -'/$anchor'.length));
     },
     dialect: (walk, value, at) => {
-        if (value !== DIALECT && value !== `${DIALECT}#`) add(walk, at, 'INVALID_VALUE', `Schemas are JSON Schema 2020-12: ${DIALECT}.`);
+        if (value !== DIALECT && value !== `${DIALECT}#`)
+            add(walk, at, 'INVALID_VALUE', `$schema must be JSON Schema 2020-12: ${DIALECT}.`);
     },
 };
 
 function entriesOf(walk: Walk, value: unknown, at: string, keyword: string): [string, unknown][] {
     if (isObject(value)) return Object.entries(value);
-    add(walk, at, 'INVALID_TYPE', `${keyword} takes an object.`);
+    add(walk, at, 'INVALID_TYPE', `${keyword} must be an object.`);
     return [];
 }
 

@@ -40,10 +40,10 @@ const NAMED: ReadonlySet<string> = new Set(['header', 'query', 'cookie']);
 
 function checkName({ type, name, prefix }: AuthDraft, at: Path, report: Report): void {
     if (type === undefined) return;
-    if (NAMED.has(type) && name === undefined) report.add([...at, 'name'], 'REQUIRED', `An entry of type ${type} names its ${type}.`);
+    if (NAMED.has(type) && name === undefined) report.add([...at, 'name'], 'REQUIRED', `An entry of type ${type} must name its ${type}.`);
     if (!NAMED.has(type) && name !== undefined)
         report.refuse([...at, 'name'], `An entry of type ${type} is always sent as Authorization: leave the name out.`);
-    if (prefix !== undefined && type !== 'header') report.refuse([...at, 'prefix'], 'Only an entry of type header has a prefix.');
+    if (prefix !== undefined && type !== 'header') report.refuse([...at, 'prefix'], 'Only an entry of type header may have a prefix.');
     if (type === 'header' && name !== undefined) {
         const fault = headerNameFault(name.toLowerCase(), { isCredential: true });
         if (fault !== undefined) report.add([...at, 'name'], fault.code, fault.message);
@@ -56,7 +56,7 @@ function checkObtainUrl({ obtain_url: url }: AuthDraft, at: Path, report: Report
     if (url === undefined) return;
     const parsed = URL.parse(url);
     if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
-        report.refuse([...at, 'obtain_url'], 'This has to be a page: a URL with https and without user name.');
+        report.refuse([...at, 'obtain_url'], 'This must be a page: a URL with https and without user name.');
 }
 
 /** The hosts of these URLs are checked later, when the domain is known (`offDomainAuthHosts`). */
@@ -67,12 +67,12 @@ function checkOAuth({ type, oauth2 }: AuthDraft, at: Path, report: Report, isPor
         return;
     }
     if (oauth2 === undefined) {
-        report.add([...at, 'oauth2'], 'REQUIRED', 'An entry of type oauth2 says where tokens are granted.');
+        report.add([...at, 'oauth2'], 'REQUIRED', 'An entry of type oauth2 must say where tokens are granted.');
         return;
     }
     const flows = oauth2.flows ?? ['authorization_code'];
     if (flows.includes('authorization_code') && oauth2.authorization_url === undefined)
-        report.add([...at, 'oauth2', 'authorization_url'], 'REQUIRED', 'For authorization_code there is a page where people consent.');
+        report.add([...at, 'oauth2', 'authorization_url'], 'REQUIRED', 'The flow authorization_code needs the page where people consent.');
     for (const field of ['authorization_url', 'token_url', 'revocation_url'] as const) {
         const url = oauth2[field];
         // Without a domain, `checkUrlTemplate` accepts any host.
@@ -92,8 +92,8 @@ function checkTest({ test }: AuthDraft, at: Path, report: Report, endpoints: Non
     }
     const effect = tested.effect ?? (tested.method === undefined ? 'read' : defaultEffect(tested.kind ?? 'api_call', tested.method));
     if (effect !== 'read') add(`The endpoint ${quoted(test)} writes; a credential is tested by a read.`);
-    if (tested.hosted === false) add(`The endpoint ${quoted(test)} is not hosted, so that it can test nothing.`);
-    if (tested.auth === 'none') add(`The endpoint ${quoted(test)} takes no credential, so that it proves none.`);
+    if (tested.hosted === false) add(`The endpoint ${quoted(test)} is not hosted, so it cannot test a credential.`);
+    if (tested.auth === 'none') add(`The endpoint ${quoted(test)} takes no credential, so it cannot test one.`);
     if ((tested.params ?? []).some((param) => param?.required === true && !Object.hasOwn(param, 'default')))
         add(`The endpoint ${quoted(test)} has required params, and a test has no values for them.`);
 }

@@ -19,7 +19,7 @@ export function checkBody(subject: Subject): void {
         report.refuse([...at, 'body_format'], 'Only a write sends a multipart body: use another format, or effect write.');
     if (draft.body === undefined) {
         if (isTextFormat(subject.bodyFormat) && subject.sendsBody)
-            report.add([...at, 'body'], 'REQUIRED', `A body of format ${subject.bodyFormat} is a text with placeholders: write it here.`);
+            report.add([...at, 'body'], 'REQUIRED', `A body of format ${subject.bodyFormat} is a string with placeholders: write it here.`);
         return;
     }
     const place = [...at, 'body'];
@@ -29,7 +29,7 @@ export function checkBody(subject: Subject): void {
     if (subject.bodyFormat === 'form' || subject.bodyFormat === 'multipart') checkFormTemplate(draft.body, place, report);
     if (isTextFormat(subject.bodyFormat)) {
         if (typeof draft.body === 'string') checkTextBody(draft.body, subject.bodyFormat, place, report);
-        else report.add(place, 'INVALID_TYPE', `The template of a body of format ${subject.bodyFormat} is a text.`);
+        else report.add(place, 'INVALID_TYPE', `The template of a body of format ${subject.bodyFormat} must be a string.`);
     }
     const bodyParams = new Set(params.filter((param) => param.draft.source === 'body').map((param) => param.draft.name));
     const used = new Set<string>();
@@ -76,13 +76,13 @@ function findPlaceholders(value: Json, at: Path, found: (name: string, at: Path)
 /** The template of a form consists of names with plain values or lists of plain values. */
 function checkFormTemplate(body: Json, at: Path, report: Report): void {
     if (!isObject(body)) {
-        report.add(at, 'INVALID_TYPE', 'The template of a form is an object of field names.');
+        report.add(at, 'INVALID_TYPE', 'The template of a form must be an object of field names.');
         return;
     }
     for (const [name, value] of Object.entries(body)) {
         const values = Array.isArray(value) ? value : [value];
         if (values.some((item) => typeof item === 'object')) {
-            report.refuse([...at, name], 'A field of a form has a text, a number, a boolean or a list of these.');
+            report.refuse([...at, name], 'A field of a form must be a string, a number, a boolean or a list of these.');
         }
     }
 }

@@ -1,7 +1,7 @@
-/** Bounds of a package whose rules load cheerio or a parser of expressions. The documentation names these bounds without loading those. */
+/** Limits of a package. They are apart from the rules, so that the documentation names them without loading cheerio or the expression parser. */
 
 export const MAX_EXPRESSION_LENGTH = 1000;
-/** A character takes up to 6 µs to compile, a short expression 40 µs: those of a package take 2 s at most. */
+/** With both limits, a package compiles in 2 s at most: a character takes up to 6 µs, a short expression 40 µs. */
 export const MAX_EXPRESSIONS = 10_000;
 export const MAX_EXPRESSION_CHARACTERS = 250_000;
 

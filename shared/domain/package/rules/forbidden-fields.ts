@@ -22,9 +22,9 @@ export function unknownField(name: string, at: Path, known: readonly string[], r
         report.add(
             at,
             'FORBIDDEN_FIELD',
-            'A package carries no cookies, credentials, proxies or ways around a protection: take this field out.',
+            'A package may not have cookies, credentials, proxies or ways around a protection: remove this field.',
         );
         return;
     }
-    report.add(at, 'UNKNOWN_FIELD', `There is no field ${quoted(name)} here; known are ${known.join(', ')}.`);
+    report.add(at, 'UNKNOWN_FIELD', `There is no field ${quoted(name)} here; the fields are ${known.join(', ')}.`);
 }

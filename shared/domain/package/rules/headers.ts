@@ -11,15 +11,15 @@ import { reportSecret } from './tree.ts';
 
 /** Headers that a package may not set, in lower case, and why. `*` matches the rest of a name. The first row that matches applies. */
 const FORBIDDEN = Object.entries({
-    'it steers the connection, which is ours to keep':
+    'Routebook controls the connection':
         'host connection keep-alive te trailer transfer-encoding upgrade http2-settings alt-used via max-forwards date expect',
-    'it is set from what is really sent':
+    'Routebook sets it from the request that it sends':
         'content-length content-encoding content-range content-md5 content-digest accept-encoding range if-*',
     'only a browser sets it, and a package does not pretend to be one': 'sec-*',
-    'we say who we are ourselves': 'user-agent',
+    'Routebook names itself': 'user-agent',
     'it claims another sender':
         'proxy-* forwarded x-forwarded x-forwarded-* x-real-ip *-client-ip *-connecting-ip client-ip x-originating-ip x-remote-ip x-remote-addr x-host',
-    'it makes the request another one than the package says':
+    'it makes the site read another request than the package declares':
         'x-http-method x-http-method-override x-method-override x-tunneled-method x-original-url x-original-uri x-rewrite-url',
     'it opens metadata services':
         'metadata metadata-* *-metadata x-aws-ec2-metadata-* x-google-metadata* *-metadata-token *-metadata-flavor',
@@ -55,13 +55,12 @@ export function checkHeaders(subject: Subject): void {
     const { headers = {} } = subject.draft;
     const at = [...subject.at, 'headers'];
     const names = Object.keys(headers);
-    if (names.length > MAX_HEADERS) report.add(at, 'TOO_COMPLEX', `An endpoint sets at most ${MAX_HEADERS} headers.`);
+    if (names.length > MAX_HEADERS) report.add(at, 'TOO_COMPLEX', `An endpoint may set at most ${MAX_HEADERS} headers.`);
     const seen = new Set<string>();
     for (const name of names.slice(0, MAX_HEADERS)) {
         const place = [...at, name];
         const lower = name.toLowerCase();
-        if (seen.has(lower))
-            report.add(place, 'DUPLICATE_NAME', `The header ${quoted(lower)} stands here twice; names do not differ by case.`);
+        if (seen.has(lower)) report.add(place, 'DUPLICATE_NAME', `The header ${quoted(lower)} is given twice; case makes no difference.`);
         seen.add(lower);
         const fault = TOKENS_OF_PAGES.has(lower) && isWhollyPrepared(headers[name]) ? undefined : headerNameFault(lower);
         if (fault !== undefined) report.add(place, fault.code, fault.message);
@@ -115,17 +114,17 @@ const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret a
 
 function checkHeaderValue(name: string, value: unknown, at: Path, { draft, report, sendsBody, bodyFormat }: Subject): void {
     if (typeof value !== 'string') {
-        report.add(at, 'INVALID_TYPE', 'The value of a header has to be a text.');
+        report.add(at, 'INVALID_TYPE', 'The value of a header must be a string.');
         return;
     }
     if (!isVisibleAscii(value, MAX_HEADER_TEXT)) {
         report.refuse(
             at,
-            `The value of a header is visible ASCII, at most ${MAX_HEADER_TEXT} characters, without line breaks or blanks at its ends.`,
+            `The value of a header must be visible ASCII, at most ${MAX_HEADER_TEXT} characters, without line breaks or blanks at its ends.`,
         );
     }
     if (value.includes('{') && /\{[A-Za-z_][A-Za-z0-9_]*\}/.test(value)) {
-        report.refuse(at, 'A header takes no placeholders but {prepare.name}; all else is sent exactly as written.');
+        report.refuse(at, 'The only placeholder in a header is {prepare.name}; everything else is sent exactly as written.');
     }
     for (const extract of new Set(preparedIn(value))) checkExtracted(extract, extractedBy(draft), at, report);
     // The scan needs the name: the value of `x-service: key=…` alone may look like a word. A refused name is reported alone.

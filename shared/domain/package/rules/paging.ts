@@ -15,7 +15,7 @@ export function checkEffect({ draft, at, report, effect }: Subject): void {
     }
     if (effect === undefined) return;
     if (draft.kind === 'paginate' && effect !== 'read') {
-        report.refuse([...at, 'effect'], 'An endpoint of kind paginate has to have effect read.');
+        report.refuse([...at, 'effect'], 'An endpoint of kind paginate must have effect read.');
     } else if (draft.pagination !== undefined && effect !== 'read') {
         report.refuse([...at, 'pagination'], 'Only an endpoint with effect read can be followed from page to page.');
     }
@@ -36,7 +36,7 @@ export function checkPagination(subject: Subject): void {
     const place = [...at, 'pagination'];
     if (pagination === undefined) {
         if (draft.kind === 'paginate')
-            report.add(place, 'REQUIRED', 'An endpoint of kind paginate has to say in pagination how the next page is found.');
+            report.add(place, 'REQUIRED', 'An endpoint of kind paginate must say in pagination how the next page is found.');
         return;
     }
     const style = pagination.style ?? 'page';
@@ -45,7 +45,7 @@ export function checkPagination(subject: Subject): void {
     }
     const carrier = params.find((param) => pagination.param !== undefined && param.draft.name === pagination.param);
     if (carrier?.draft.source === 'header') {
-        report.refuse([...place, 'param'], 'Pages are told by a path, query or body param, and this one is a header.');
+        report.refuse([...place, 'param'], 'The page must be a path, query or body param, but this one is a header.');
     }
     if (style === 'page' || style === 'offset') {
         checkStart(subject, carrier?.draft, pagination.start ?? defaultStart(style));
@@ -71,7 +71,7 @@ function checkStart({ at, report, slots, budget }: Subject, carrier: ParamDraft 
 /** A walk that cannot count on from its default would also end silently. */
 function checkDefault({ report }: Subject, { draft, at }: Subject['params'][number]): void {
     if (draft.default === undefined || stepFrom(draft.default, 0) !== undefined) return;
-    report.refuse([...at, 'default'], 'Pages are counted from this default, so it has to be a whole number.');
+    report.refuse([...at, 'default'], 'Pages are counted from this default, so it must be a whole number.');
 }
 
 /** Results can be counted only if the response contains an array. */
@@ -92,7 +92,7 @@ export function checkBilling({ draft, at, report }: Subject): void {
     if (isObject(response?.select) && !Object.hasOwn(response.select, first)) {
         report.refuse(
             place,
-            `The results are counted at ${path}, and select makes nothing of that name; set billing.results to the list that it makes.`,
+            `The results are counted at ${path}, but select has no output of that name; set billing.results to the output that is the list.`,
         );
     }
 }

@@ -109,7 +109,7 @@ function checkPlace(subject: Subject, param: ParamDraft, at: Path): void {
             );
         }
         if (param.required === false && !Object.hasOwn(param, 'default')) {
-            report.refuse([...at, 'required'], 'A path param has to be required or have a default: without a value there is no URL.');
+            report.refuse([...at, 'required'], 'A path param must be required or have a default: without a value there is no URL.');
         }
     }
     if (source === 'header') checkHeaderName(subject, name, at);

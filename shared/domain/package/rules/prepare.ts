@@ -36,7 +36,7 @@ export function checkPrepare(subject: Subject): void {
         }
         if (form !== undefined) {
             report.refuse([...step.at, 'form'], selectorFault(form));
-            if (place < steps.length - 1) report.refuse([...step.at, 'form'], 'Only the last step has a form.');
+            if (place < steps.length - 1) report.refuse([...step.at, 'form'], 'Only the last step may have a form.');
         }
         if (extract !== undefined) checkExtracts(extract, [...step.at, 'extract'], known, report);
     }
@@ -87,11 +87,11 @@ export function checkExtracted(name: string, known: ReadonlySet<string>, at: Pat
 
 function checkExtracts(extract: object, at: Path, known: Set<string>, report: Report): void {
     const entries = Object.entries(extract);
-    if (entries.length > MAX_EXTRACTS) report.add(at, 'TOO_COMPLEX', `A step extracts at most ${MAX_EXTRACTS} values.`);
+    if (entries.length > MAX_EXTRACTS) report.add(at, 'TOO_COMPLEX', `A step may extract at most ${MAX_EXTRACTS} values.`);
     for (const [name, entry] of entries.slice(0, MAX_EXTRACTS)) {
         const place = [...at, name];
         if (!EXTRACT_NAME.test(name) || PROTOTYPE_KEYS.has(name))
-            report.refuse(place, 'The name of a value has letters, digits and underscores, at most 64, and begins with no digit.');
+            report.refuse(place, 'The name of a value must have 1 to 64 letters, digits and underscores, and may not begin with a digit.');
         if (known.has(name)) report.add(place, 'DUPLICATE_NAME', 'An earlier step extracts a value of this name too.');
         known.add(name);
         checkExtract(entry, place, report);
@@ -104,11 +104,11 @@ function checkExtract(entry: unknown, at: Path, report: Report): void {
         const fault = expressionFault(entry) === undefined ? undefined : selectorFault(entry);
         if (fault !== undefined) report.refuse(at, `${fault} Nor is it a JMESPath expression.`);
     } else if (!isObject(entry)) {
-        report.add(at, 'INVALID_TYPE', 'One value is extracted: an expression, a selector, {selector, value} or {cookie}.');
+        report.add(at, 'INVALID_TYPE', 'This must be an expression, a selector, {selector, value} or {cookie}.');
     } else if (Object.hasOwn(entry, 'cookie')) {
         checkCookie(entry, at, report);
     } else if (isObject(entry['value'])) {
-        report.refuse([...at, 'value'], 'One value is extracted, and no map of several: name an attribute.');
+        report.refuse([...at, 'value'], 'value must be an attribute here: only one value is extracted, not a map of several.');
     } else {
         checkHtmlEntry(entry, at, report);
     }
@@ -117,7 +117,7 @@ function checkExtract(entry: unknown, at: Path, report: Report): void {
 function checkCookie({ cookie, ...rest }: Record<string, unknown>, at: Path, report: Report): void {
     for (const key of Object.keys(rest)) report.add([...at, key], 'UNKNOWN_FIELD', 'An entry with cookie has no other fields.');
     if (typeof cookie !== 'string' || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(cookie))
-        report.refuse([...at, 'cookie'], 'This is the name of a cookie: a token of at most 100 letters, digits and signs.');
+        report.refuse([...at, 'cookie'], 'This must be the name of a cookie: at most 100 letters, digits and signs.');
 }
 
 /** The action of a form replaces `url`, and forms support only two methods. */
@@ -134,8 +134,8 @@ function checkNames({ params, at, report, draft, bodyFormat }: Subject, known: R
     for (const { draft: param, at: place } of params) {
         const extract = extractOf(param.name ?? '');
         if (param.source === 'body' && extract !== undefined && known.has(extract))
-            report.add([...place, 'name'], 'DUPLICATE_NAME', 'A value of this name is extracted by prepare; call the param otherwise.');
+            report.add([...place, 'name'], 'DUPLICATE_NAME', 'A value of this name is extracted by prepare; give the param another name.');
     }
     if (typeof draft.body !== 'string' || bodyFormat === 'json' || preparedIn(draft.body).length === 0 || known.size === 0) return;
-    report.refuse([...at, 'body'], 'A text takes no values of prepare; send them in a header, or use a JSON or form body.');
+    report.refuse([...at, 'body'], 'A text body cannot contain values of prepare; send them in a header, or use a JSON or form body.');
 }

@@ -82,9 +82,7 @@ function checkPageExpressions({ unique, end }: PaginationDraft, type: ResponseTy
     for (const field of ['total', 'has_more'] as const) {
         const expression = end?.[field];
         if (expression === undefined) continue;
-        const fault = isMarkup(type)
-            ? 'Only JSON can be asked this: of pages of HTML and XML, use short_page.'
-            : expressionFault(expression);
+        const fault = isMarkup(type) ? 'This works only for JSON. For HTML and XML, use short_page.' : expressionFault(expression);
         report.refuse([...at, 'end', field], fault);
     }
 }

@@ -13,10 +13,14 @@ export function checkJsonSelect(select: unknown, at: Path, report: Report): void
         checkSize(select, at, report);
         for (const [name, expression] of Object.entries(select).slice(0, MAX_OUTPUTS)) {
             if (typeof expression === 'string') report.refuse([...at, name], expressionFault(expression));
-            else report.add([...at, name], 'INVALID_TYPE', 'An output of select for JSON is a JMESPath expression.');
+            else report.add([...at, name], 'INVALID_TYPE', 'An output of select for JSON must be a JMESPath expression.');
         }
     } else {
-        report.add(at, 'INVALID_TYPE', 'select for JSON is a JMESPath expression, or an object of them by the name of the output.');
+        report.add(
+            at,
+            'INVALID_TYPE',
+            'select for JSON must be a JMESPath expression, or an object from output names to such expressions.',
+        );
     }
 }
 
@@ -27,11 +31,11 @@ export function checkHtmlSelect(select: unknown, at: Path, report: Report): void
 
 function checkMap(map: unknown, at: Path, report: Report, level: number): void {
     if (!isObject(map)) {
-        report.add(at, 'INVALID_TYPE', 'select for HTML is an object from the name of an output to a CSS selector.');
+        report.add(at, 'INVALID_TYPE', 'select for HTML must be an object from output names to CSS selectors.');
         return;
     }
     if (level > MAX_SELECT_NESTING) {
-        report.add(at, 'TOO_COMPLEX', `select for HTML nests at most ${MAX_SELECT_NESTING} levels.`);
+        report.add(at, 'TOO_COMPLEX', `select for HTML may nest at most ${MAX_SELECT_NESTING} levels.`);
         return;
     }
     checkSize(map, at, report);
@@ -46,7 +50,7 @@ export function checkHtmlEntry(entry: unknown, at: Path, report: Report): void {
 function checkEntry(entry: unknown, at: Path, report: Report, level: number): void {
     if (!Array.isArray(entry)) checkDescriptor(entry, at, report, level);
     else if (entry.length === 1) checkDescriptor(entry[0], [...at, 0], report, level);
-    else report.refuse(at, 'A list in select has exactly one selector, which stands for all that match.');
+    else report.refuse(at, 'A list in select must have exactly one selector: it selects all matches.');
 }
 
 function checkDescriptor(entry: unknown, at: Path, report: Report, level: number): void {
@@ -58,7 +62,7 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
         report.add(
             at,
             'INVALID_TYPE',
-            'An output of select for HTML is a CSS selector or an object with selector, value, type and decimal.',
+            'An output of select for HTML must be a CSS selector or an object with selector, value, type and decimal.',
         );
         return;
     }
@@ -75,7 +79,7 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
     const { selector, value } = entry;
     if (selector === undefined) report.add([...at, 'selector'], 'REQUIRED', 'The field selector is missing.');
     else if (typeof selector === 'string') report.refuse([...at, 'selector'], selectorFault(selector));
-    else report.add([...at, 'selector'], 'INVALID_TYPE', 'A selector is a text.');
+    else report.add([...at, 'selector'], 'INVALID_TYPE', 'selector must be a string.');
     if (typeof value === 'string') checkProperty(value, [...at, 'value'], report);
     else if (value !== undefined) checkMap(value, [...at, 'value'], report, level + 1);
     checkConversion(entry, at, report);
@@ -88,12 +92,12 @@ const OTHER_FIELD = `An output of select has the fields ${[...FIELDS].join(', ')
 /** Checks `type` and `decimal`: the type to which a value is converted, and the decimal separator of the page. */
 function checkConversion({ value, type, decimal }: Record<string, unknown>, at: Path, report: Report): void {
     const isType = SELECTED_TYPES.some((known) => known === type);
-    if (type !== undefined && !isType) report.refuse([...at, 'type'], `A value is converted to one of ${SELECTED_TYPES.join(', ')}.`);
-    else if (isType && isObject(value)) report.refuse([...at, 'type'], 'A map of values has no type: write it at the entries inside.');
+    if (type !== undefined && !isType) report.refuse([...at, 'type'], `type must be one of ${SELECTED_TYPES.join(', ')}.`);
+    else if (isType && isObject(value)) report.refuse([...at, 'type'], 'A map of values has no type: give one to the entries inside.');
     if (decimal === undefined) return;
-    if (decimal !== '.' && decimal !== ',') report.refuse([...at, 'decimal'], 'decimal is "." or ",".');
+    if (decimal !== '.' && decimal !== ',') report.refuse([...at, 'decimal'], 'decimal must be "." or ",".');
     else if (type !== 'number' && type !== 'integer')
-        report.refuse([...at, 'decimal'], 'decimal says how numbers are written: use it with type number or integer.');
+        report.refuse([...at, 'decimal'], 'decimal is for numbers: use it with type number or integer.');
 }
 
 /** Properties that lead from an element to the rest of the page, or to code. They are not values. */
@@ -106,14 +110,14 @@ const NO_VALUES: ReadonlySet<string> = new Set(
 
 function checkProperty(name: string, at: Path, report: Report): void {
     if (!/^[A-Za-z_][A-Za-z0-9_:.-]{0,63}$/.test(name) || NO_VALUES.has(name)) {
-        report.refuse(at, 'value names an attribute or one of textContent, innerText, innerHTML, outerHTML and tagName.');
+        report.refuse(at, 'value must be an attribute or one of textContent, innerText, innerHTML, outerHTML and tagName.');
     }
 }
 
 function checkSize(map: object, at: Path, report: Report): void {
     const size = Object.keys(map).length;
-    if (size === 0) report.refuse(at, 'select has to name at least one output; leave it out to get everything.');
-    if (size > MAX_OUTPUTS) report.add(at, 'TOO_COMPLEX', `select has at most ${MAX_OUTPUTS} outputs.`);
+    if (size === 0) report.refuse(at, 'select must have at least one output; leave it out to get everything.');
+    if (size > MAX_OUTPUTS) report.add(at, 'TOO_COMPLEX', `select may have at most ${MAX_OUTPUTS} outputs.`);
 }
 
 const FORMS = ['table', 'microdata', 'assign', 'json'] as const;
@@ -141,7 +145,7 @@ function checkDataEntry(entry: Record<string, unknown>, at: Path, report: Report
         if (!FORM_FIELDS[form].includes(key))
             report.add([...at, key], 'UNKNOWN_FIELD', `An entry with ${form} has the fields ${FORM_FIELDS[form].join(', ')}.`);
         else if (key === 'type' || key === 'decimal') continue;
-        else if (typeof value !== 'string') report.add([...at, key], 'INVALID_TYPE', 'This has to be a text.');
+        else if (typeof value !== 'string') report.add([...at, key], 'INVALID_TYPE', 'This must be a string.');
         else report.refuse([...at, key], faultOf(key, value));
     }
     if (form === 'json' && !Object.hasOwn(entry, 'selector')) report.add([...at, 'selector'], 'REQUIRED', 'The field selector is missing.');
@@ -150,7 +154,7 @@ function checkDataEntry(entry: Record<string, unknown>, at: Path, report: Report
 function faultOf(key: string, value: string): string | undefined {
     if (key === 'selector' || key === 'table') return selectorFault(value);
     if (key === 'json' || key === 'path') return expressionFault(value);
-    if (value.trim() === '' || value.length > MAX_NAME) return `This has 1 to ${MAX_NAME} characters.`;
-    if (key === 'assign' && !VARIABLE.test(value)) return 'This is the name of a variable, such as window.__STATE__.';
+    if (value.trim() === '' || value.length > MAX_NAME) return `This must have 1 to ${MAX_NAME} characters.`;
+    if (key === 'assign' && !VARIABLE.test(value)) return 'This must be the name of a variable, such as window.__STATE__.';
     return undefined;
 }

@@ -27,7 +27,7 @@ type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 export function objectOf<T extends object>(fields: Fields<T>): Reader<Partial<T>> {
     const known = new Map<string, Field<unknown>>(Object.entries(fields));
     return reader(schemaOf(known), (value, at, report) => {
-        if (!isObject(value)) return refuse(at, report, 'This has to be an object.', 'INVALID_TYPE');
+        if (!isObject(value)) return refuse(at, report, 'This must be an object.', 'INVALID_TYPE');
         for (const key of Object.keys(value)) {
             if (report.isFull()) return undefined;
             if (!known.has(key)) unknownField(key, [...at, key], [...known.keys()], report);
@@ -78,9 +78,9 @@ export function withDescription<T>(read: Reader<T>, more: JsonObject): Reader<T>
 export function listOf<T>(item: Reader<T>, { min, max, of }: { min?: number; max: number; of: string }): Reader<(T | undefined)[]> {
     const schema = { type: 'array', items: item.schema, ...(min !== undefined && { minItems: min }), maxItems: max };
     return reader(schema, (value, at, report) => {
-        if (!Array.isArray(value)) return refuse(at, report, `This has to be a list of ${of}.`, 'INVALID_TYPE');
-        if (value.length < (min ?? 0)) report.refuse(at, `There has to be at least ${min} of the ${of}.`);
-        if (value.length > max) report.add(at, 'TOO_COMPLEX', `There may be at most ${max} ${of}, and here are ${value.length}.`);
+        if (!Array.isArray(value)) return refuse(at, report, `This must be a list of ${of}.`, 'INVALID_TYPE');
+        if (value.length < (min ?? 0)) report.refuse(at, `There must be at least ${min} of the ${of}.`);
+        if (value.length > max) report.add(at, 'TOO_COMPLEX', `There may be at most ${max} ${of}; this list has ${value.length}.`);
         return value.slice(0, max).map((entry: unknown, index) => item(entry, [...at, index], report));
     });
 }
@@ -91,42 +91,42 @@ export function text(limits: { max: number; empty?: boolean; multiline?: boolean
     const allowed = pattern?.source ?? (multiline ? '' : '^[^\\t\\r\\n]*$');
     const schema = { type: 'string', maxLength: max, ...(!empty && { minLength: 1 }), ...(allowed !== '' && { pattern: allowed }) };
     return reader(schema, (value, at, report) => {
-        if (typeof value !== 'string') return refuse(at, report, 'This has to be a text.', 'INVALID_TYPE');
+        if (typeof value !== 'string') return refuse(at, report, 'This must be a string.', 'INVALID_TYPE');
         if (value.trim() === '' && !empty) return refuse(at, report, hint ?? 'This text may not be empty.');
         if (value.length > max) return refuse(at, report, `This text is longer than ${counted(max, 'character')}.`);
-        if (!multiline && /[\t\r\n]/.test(value)) return refuse(at, report, 'This text may not hold tabs or line breaks.');
+        if (!multiline && /[\t\r\n]/.test(value)) return refuse(at, report, 'This text may not contain tabs or line breaks.');
         if (pattern !== undefined && !pattern.test(value)) return refuse(at, report, hint ?? 'This text has the wrong form.');
         return value;
     });
 }
 
-/** One of the given words: INVALID_VALUE for other words, INVALID_TYPE for what is no text. */
+/** One of the given words: INVALID_VALUE for other words, INVALID_TYPE for anything but text. */
 export function oneOf<T extends string>(values: readonly T[]): Reader<T> {
     return reader({ type: 'string', enum: [...values] }, (value, at, report) => {
         const found = values.find((candidate) => candidate === value);
         if (found !== undefined) return found;
         const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
-        return refuse(at, report, `This has to be ${values.length === 1 ? values[0] : `one of ${values.join(', ')}`}.`, code);
+        return refuse(at, report, `This must be ${values.length === 1 ? values[0] : `one of ${values.join(', ')}`}.`, code);
     });
 }
 
 export const flag: Reader<boolean> = reader({ type: 'boolean' }, (value, at, report) => {
-    return typeof value === 'boolean' ? value : refuse(at, report, 'This has to be true or false.', 'INVALID_TYPE');
+    return typeof value === 'boolean' ? value : refuse(at, report, 'This must be true or false.', 'INVALID_TYPE');
 });
 
-/** A whole number from `min` to `max`: INVALID_VALUE for other numbers, INVALID_TYPE for what is no number. */
+/** A whole number from `min` to `max`: INVALID_VALUE for other numbers, INVALID_TYPE for anything but numbers. */
 export function wholeNumber(min: number, max: number): Reader<number> {
     return reader({ type: 'integer', minimum: min, maximum: max }, (value, at, report) => {
-        if (typeof value !== 'number') return refuse(at, report, 'This has to be a whole number.', 'INVALID_TYPE');
+        if (typeof value !== 'number') return refuse(at, report, 'This must be a whole number.', 'INVALID_TYPE');
         if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
-        return refuse(at, report, `This has to be a whole number from ${min} to ${max}.`);
+        return refuse(at, report, `This must be a whole number from ${min} to ${max}.`);
     });
 }
 
 export const anyJson: Reader<Json> = reader({}, (value) => value as Json);
 
 export const anyObject: Reader<JsonObject> = reader({ type: 'object' }, (value, at, report) => {
-    return isObject(value) ? value : refuse(at, report, 'This has to be an object.', 'INVALID_TYPE');
+    return isObject(value) ? value : refuse(at, report, 'This must be an object.', 'INVALID_TYPE');
 });
 
 function refuse(at: Path, report: Report, message: string, code: DetailCode = 'INVALID_VALUE'): undefined {

@@ -14,7 +14,7 @@ function checkLines(template: string, at: Path, report: Report): void {
     const lines = replacePlaceholders(template, '"P"').split('\n');
     const broken = lines.findIndex((line) => line.trim() !== '' && !isJson(line));
     if (broken === -1) return;
-    report.refuse(at, `Line ${broken + 1} is no JSON once its placeholders are filled; a placeholder has no quotes around it.`);
+    report.refuse(at, `Line ${broken + 1} is not JSON once its placeholders are filled. Write a placeholder without quotes around it.`);
 }
 
 /** Escaping works only in text and in quoted attribute values. */
@@ -25,7 +25,7 @@ function checkXml(template: string, at: Path, report: Report): void {
         if (name !== undefined) {
             report.refuse(
                 at,
-                `The placeholder ${quoted(`{${name}}`)} stands in the markup; in XML it stands in a text or in a quoted value of an attribute.`,
+                `The placeholder ${quoted(`{${name}}`)} is inside markup. In XML, placeholders may be in text and in quoted attribute values.`,
             );
             return;
         }

@@ -73,7 +73,7 @@ function checkScalar(frame: Frame, report: Report): boolean {
     }
     if (value === null || typeof value === 'boolean') return true;
     if (typeof value !== 'number') {
-        report.add(pathTo(frame), 'INVALID_TYPE', 'This is no JSON value.');
+        report.add(pathTo(frame), 'INVALID_TYPE', 'This is not a JSON value.');
         return false;
     }
     // `1e999` is well-formed JSON but parses to Infinity, which JSON cannot express.

@@ -136,7 +136,7 @@ function checkReach(url: URL, at: Path, report: Report, context: UrlContext): vo
         report.refuse(
             at,
             url.port === ''
-                ? 'A URL has to begin with https://.'
+                ? 'A URL must begin with https://.'
                 : `A URL has to use https on its default port: leave port ${port} out. For a server of your own, set EGRESS_ALLOW=127.0.0.1/32:${port} (its address and port) where you check and where you publish.`,
         );
     }

@@ -16,7 +16,7 @@ const uniqueItems: Rule = ({ uniqueItems: given }) => {
     return (value, state) => {
         const twins = Array.isArray(value) ? findDuplicates(value) : undefined;
         if (twins === undefined) return true;
-        return fail(state, 'uniqueItems', `must have no equal items, and ${twins[1]} and ${twins[0]} are equal`);
+        return fail(state, 'uniqueItems', `must have no equal items, but items ${twins[1]} and ${twins[0]} (counted from 0) are equal`);
     };
 };
 
