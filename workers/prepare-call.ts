@@ -66,7 +66,7 @@ async function readStep(
     return read.ok ? { ...read, found: { ...found, ...read.found } } : read;
 }
 
-const CREDENTIAL = 'holds the credential of the connection, which goes to its own hosts alone';
+const CREDENTIAL = 'holds the credential of the connection, which may be sent only to its own hosts';
 
 /**
  * Whether a value repeats the credential. Pages are masked when they arrive, but the mask misses a credential in HTML escapes or a cookie.
@@ -98,7 +98,7 @@ function cookieValue(call: SiteCall, { url }: Page, name: string): string | null
     }
 }
 
-/** A page to sign in on has no such value, so the message says what the page is. */
+/** A sign-in page has no such value, so the message says what the page is. */
 function namedSignIn(failure: FetchFailure, page: Parameters<typeof asksToSignIn>[0]): FetchFailure {
     return asksToSignIn(page) ? { ...failure, message: `${SIGN_IN} ${failure.message}` } : failure;
 }

@@ -21,7 +21,7 @@ export function startRollUps({ db, log }: App): Repeated {
             const began = performance.now();
             if (await rollUpTrending(db)) {
                 await noteCalls(db);
-                log.info({ duration_ms: Math.round(performance.now() - began) }, 'rolled the request log up');
+                log.info({ duration_ms: Math.round(performance.now() - began) }, 'rolled up the request log');
             }
         } catch (error) {
             log.warn({ part: 'roll-up', err: error }, 'the roll-up failed; it runs again in a minute');

@@ -130,7 +130,7 @@ describe('claiming a domain on the command line', () => {
         }
         const elsewhere = await shell.run(['policy', domain, '--block-path', 'other.test/x']);
         expect(elsewhere.code).to.equal(1);
-        expect(elsewhere.stderr).to.include('This is no host of unclear.test');
+        expect(elsewhere.stderr).to.include('This is not a host of unclear.test');
         expect(await policyOf(domain)).to.deep.equal(NO_POLICY);
     });
 

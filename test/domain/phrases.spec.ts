@@ -54,13 +54,13 @@ describe('a phrase dictionary', () => {
 
     it('is refused with the wrong line', () => {
         for (const [text, line, problem] of [
-            ['currency money', 1, 'begins with no name of an idea and a colon'],
-            ['# fine\nMoney: a', 2, 'begins with no name of an idea and a colon'],
-            ['a: b\n\na: c', 3, 'names a a second time'],
+            ['currency money', 1, 'must begin with the name of an idea and a colon'],
+            ['# fine\nMoney: a', 2, 'must begin with the name of an idea and a colon'],
+            ['a: b\n\na: c', 3, 'repeats the idea a'],
             ['a: b | c | d | e', 1, 'has more than two |'],
             ['a: b, --', 1, 'has a phrase without a word'],
             ['a: b | c, b', 1, 'has b twice'],
-            ['[words]\nmany: b', 2, 'is no list of words: nothing, little, change and work are'],
+            ['[words]\nmany: b', 2, 'is not a list of words; the lists are nothing, little, change and work'],
         ] as const) {
             expect(readPhrases(text), text).to.deep.equal({ ok: false, line, problem });
         }

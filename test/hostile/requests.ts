@@ -157,7 +157,7 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
             { items: { oneOf: Array.from({ length: 300 }, (_, at) => ({ const: at })) } },
             Array.from({ length: 15_000 }, (_, at) => at % 300),
         ),
-        told: 'takes too much work to hold against its schema',
+        told: 'takes too much work to validate against its schema',
     }),
     row({
         name: 'a param in thousands of places of a body',

@@ -162,13 +162,13 @@ describe('SECRET_KEYS', () => {
     it('that are invalid are reported at the start, without a key in the line', () => {
         const secret = randomBytes(32).toString('base64');
         const wrong: Record<string, RegExp> = {
-            [secret]: /entry 1 has not exactly one colon/,
+            [secret]: /entry 1 does not have exactly one colon/,
             [`a b:${secret}`]: /entry 1 has an id that/,
             [`:${secret}`]: /entry 1 has an id that/,
-            [`one:${secret},one:${secret}`]: /entry 2 has the id of an entry before it/,
+            [`one:${secret},one:${secret}`]: /entry 2 repeats the id of an earlier entry/,
             [`one:${secret},two:${secret.slice(0, 20)}`]: /entry 2 has a key of 15 bytes instead of 32/,
             [`one:${secret.slice(0, 30)}!${secret.slice(30)}`]: /entry 1 has a key that is not base64/,
-            [`one:${secret},`]: /entry 2 has not exactly one colon/,
+            [`one:${secret},`]: /entry 2 does not have exactly one colon/,
         };
         for (const [value, fault] of Object.entries(wrong)) {
             expect(() => readConfig({ SECRET_KEYS: value }), value).to.throw(ConfigFault, fault);

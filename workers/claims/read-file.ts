@@ -29,7 +29,7 @@ export function createFileReader(connector: EgressConnector, userAgent: () => st
                 if ('moved' in first && first.moved !== www.href) return `${url.href} redirects elsewhere than to ${www.href}.`;
                 if ('moved' in first) asked = www;
                 const last = 'moved' in first ? await get(agent, www, userAgent(), time) : first;
-                if ('moved' in last) return `${www.href} redirects once more.`;
+                if ('moved' in last) return `${www.href} redirects again.`;
                 if ('problem' in last) return `${asked.href} ${last.problem}.`;
                 return hasProofLine(last.text, token) ? undefined : `${url.href} has no line with this value.`;
             } catch (error) {
@@ -63,12 +63,13 @@ async function read(response: IncomingMessage, url: URL): Promise<Read> {
     const { location } = headers;
     if (isRedirect(statusCode, location)) return { moved: parseSiteUrl(location, url.href)?.href ?? '' };
     if (statusCode !== 200) return { problem: `answers with status ${statusCode}` };
-    if ((headers['content-encoding'] ?? 'identity') !== 'identity') return { problem: 'answers compressed, which was not asked for' };
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+        return { problem: 'answers with a compressed file, which was not asked for' };
     const bytes = await readBounded(response, PROOF_FILE_BYTES);
     if (bytes === undefined) return { problem: `has more than ${PROOF_FILE_BYTES} bytes` };
     try {
         return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
     } catch {
-        return { problem: 'is not a text in UTF-8' };
+        return { problem: 'is not UTF-8 text' };
     }
 }

@@ -18,7 +18,8 @@ const MAX_ALIASES = 4;
 export async function readTxt(registrable: string, token: string, resolvers: readonly string[]): Promise<string | undefined> {
     const name = proofName(registrable);
     // Below a public suffix such as github.io every name may be a customer's.
-    if (!isOnDomain(name, registrable)) return `${registrable} is a public suffix, where names belong to customers: only its file counts.`;
+    if (!isOnDomain(name, registrable))
+        return `${registrable} is a public suffix, where names belong to customers: prove it by the file instead.`;
     const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
     if (resolvers.length > 0) resolver.setServers(resolvers);
     const timer = setTimeout(() => resolver.cancel(), WHOLE_MS);
@@ -27,7 +28,7 @@ export async function readTxt(registrable: string, token: string, resolvers: rea
         if (!records.some((chunks) => chunks.join('').trim() === proofLine(token))) return `${name} has no TXT record with this value.`;
         return await checkAliases(resolver, name, registrable);
     } catch (error) {
-        return `${name}: ${WORDS[codeOfError(error)] ?? 'the name servers could not be asked'}.`;
+        return `${name}: ${WORDS[codeOfError(error)] ?? 'the DNS look-up failed'}.`;
     } finally {
         clearTimeout(timer);
     }
@@ -41,7 +42,7 @@ async function checkAliases(resolver: Resolver, name: string, registrable: strin
         if (!isOnDomain(alias.toLowerCase().replace(/\.$/, ''), registrable))
             return `${name} is an alias of a name outside ${registrable}.`;
     }
-    return `${name} is an alias of an alias too many times.`;
+    return `${name} is a chain of more than ${MAX_ALIASES} aliases.`;
 }
 
 async function aliasOf(resolver: Resolver, name: string): Promise<string | undefined> {

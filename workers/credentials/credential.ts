@@ -37,7 +37,7 @@ export function createCallCredential(parts: {
         });
         const offered = found && termsOf(offer, found.connection.authId);
         if (found === undefined || offered === undefined || changesOfTerms(found.connection, offered, endpoint).length > 0) {
-            const message = 'The connection of this call is gone, or was made for another version of the schema.';
+            const message = 'The connection of this call was deleted, or does not fit the auth of this version.';
             throw new UpstreamFault('CONNECTION_REQUIRED', message);
         }
         if (masked === undefined && found.also === undefined) mask = sharedMask(found.secret);

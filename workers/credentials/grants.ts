@@ -82,7 +82,7 @@ async function look(app: App, place: Place): Promise<Held> {
     const read = await readStoredGrant(app.db, place.connectionId);
     const kept = read && (await openWithDataKey(app.db, app.secrets, place, read.sealed));
     if (read === undefined || kept === undefined || !('grant' in kept)) {
-        throw new UpstreamFault('CONNECTION_REQUIRED', 'The connection of this call is gone, or has ended: connect again.');
+        throw new UpstreamFault('CONNECTION_REQUIRED', 'The connection of this call was deleted or has expired. Connect again.');
     }
     return { read, grant: kept.grant };
 }
@@ -136,7 +136,7 @@ async function end(app: App, { read }: Held, status: 'revoked' | 'expired'): Pro
     const publicUrl = app.publicUrl();
     if (!(await persistently(() => endStoredGrant(app, read, { status, publicUrl })))) return undefined;
     const why = status === 'revoked' ? 'was withdrawn at the site' : 'has expired';
-    throw new UpstreamFault('CONNECTION_REQUIRED', `The consent behind this connection ${why}: connect again.`);
+    throw new UpstreamFault('CONNECTION_REQUIRED', `The consent behind this connection ${why}. Connect again.`);
 }
 
 function unreachable(): UpstreamFault {

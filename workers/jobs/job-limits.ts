@@ -35,8 +35,8 @@ export async function leaseOf({ fleetSlots }: LimitTools, { operation, caller, t
 }
 
 /**
- * Takes the slots and counts the job in the rate limits. If the site has a pace, takes a turn that is free now between both: a turn is lost
- * without a slot, and an attempt counts once, however often it waits for a turn.
+ * Takes the slots and counts the job in the rate limits. If the site has a pace, takes a turn that is free now in between: without a slot the
+ * turn would be lost, and an attempt counts once, however often it waits for a turn.
  * @returns the host whose turn was taken @throws NotYet, Refusal SERVICE_UNAVAILABLE
  */
 export async function countJob(

@@ -21,7 +21,7 @@ export const MAX_SLICE = 100;
 export type Slice = ReturnType<typeof openSlice>;
 
 /**
- * Opens the items of one batch that were claimed together, or one job. All have one key, batch and account, which are read once; what an
+ * Opens the items of one batch that were claimed together, or one job. They share key, batch and account, so these are read once; what an
  * item uses is subtracted.
  */
 export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'keyId'>) {
@@ -52,7 +52,7 @@ export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'key
 
 export type Attempts = ReturnType<typeof openAttempts>;
 
-/** Opens the writer of starts and ends of attempts, and of jobs that must wait. Concurrent ones of one batch share a transaction. */
+/** Opens the writer of attempts: their starts, ends, and returns to the queue. Concurrent writes of one batch share a transaction. */
 export function openAttempts({ db }: App) {
     const alike = { keyOf: (one: { operation: string }) => one.operation, failsWholeBatch: isOutage, maxInFlight: 1, maxSize: MAX_SLICE };
     const keyOfBatch = ({ batchId, jobId }: { batchId: string | null; jobId: string }) => batchId ?? jobId;

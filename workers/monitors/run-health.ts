@@ -9,7 +9,7 @@ import { recordEvent } from '../../shared/store/events/events.ts';
 import type { MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { setHealth } from '../../shared/store/monitors/runs.ts';
 
-/** Counts consecutive failures. The tenth notifies people; each further one doubles the interval. @param dueAt null: started by hand */
+/** Counts a failed run. The tenth in a row sends an event and a mail; it and each further one double the interval. @param dueAt null: by hand */
 export async function countFailure(trx: Db, app: App, monitor: MonitorRow, dueAt: Date | null, code: string): Promise<void> {
     const failures = monitor.failures + 1;
     const isPaused = monitor.status === 'paused';
@@ -25,7 +25,7 @@ export async function countFailure(trx: Db, app: App, monitor: MonitorRow, dueAt
     if (owner === undefined) return;
     await queueMail(trx, app.secrets, {
         to: owner.email,
-        subject: `Your monitor of ${endpoint} fails`,
+        subject: `Your monitor of ${endpoint} is failing`,
         text: `The last ${failures} runs of your monitor ${name ?? monitorId} (${endpoint} on ${site}) failed, the last one with ${code}.
 
 It keeps running, less often after each failure but at least once a day. After a success it returns to its schedule.
@@ -45,7 +45,7 @@ export async function countSuccess(trx: Db, app: App, monitor: MonitorRow, dueAt
 }
 
 async function next(trx: Db, app: App, monitor: MonitorRow, dueAt: Date | null): Promise<Date> {
-    // A failed run by hand keeps the schedule: its failure counts in the interval after the next scheduled one.
+    // A failed run that was started by hand does not move the next run. Its failure counts in the interval after that one.
     if (dueAt === null && monitor.failures > 0 && monitor.nextRunAt !== null) return monitor.nextRunAt;
     const caller = await findCallerById(trx, monitor.keyId);
     return nextRunOf(app, monitor, caller?.plan ?? 'free', dueAt);

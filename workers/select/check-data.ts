@@ -17,12 +17,12 @@ export function checkData(data: JsonObject, schema: JsonSchema | undefined): Jso
     if (schema === undefined) return data;
     const verdict = validateBySchema(schema, data);
     if (verdict.ok) return data;
-    const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
+    const details = verdict.errors.map(({ path, message, keyword }) => ({ path: withoutSecret(path), message, code: codeOf(keyword) }));
     throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
 }
 
 /** Replaces a pointer that contains a secret. Its steps are keys of the site's data. */
-function harmless(pointer: string): string {
+function withoutSecret(pointer: string): string {
     return findSecrets(pointer) === undefined ? pointer : '/[removed]';
 }
 

@@ -53,7 +53,7 @@ function parse(body: Json): ParsedFeed {
     try {
         return parseFeed(body);
     } catch {
-        throw new InvalidResponse('The answer is no feed of RSS, RDF, Atom or JSON.');
+        throw new InvalidResponse('The answer is not a feed (RSS, RDF, Atom or JSON).');
     }
 }
 

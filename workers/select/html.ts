@@ -33,7 +33,7 @@ export function loadHtml(text: string, contentType?: string): CheerioAPI {
 /** Elements that never have an end tag in HTML. */
 const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)$/i;
 
-/** Writes the end tags of XHTML that a slash stands for. HTML ignores it: all behind `<script src="a.js"/>` would be part of the script. */
+/** Writes the end tags of XHTML that a slash stands for. HTML ignores it: all after `<script src="a.js"/>` would be part of the script. */
 function withEndTags(xhtml: string): string {
     return xhtml.replaceAll(/<([a-z][\w:-]*)((?:\s[^<>]*)?)\/>/gi, (whole, name: string, attributes: string) =>
         VOID.test(name) ? whole : `<${name}${attributes}></${name}>`,
@@ -51,7 +51,7 @@ export function findNext($: CheerioAPI, selector: string, url: string): NextFoun
     if (element.length === 0) return undefined;
     const href = element.attr('href');
     if (href !== undefined) {
-        // A link that only moves on the page, such as `#` of a last one, leads to the page itself.
+        // A link within the page, such as `#` on the last page, leads to the page itself.
         const target = absolute(href, baseOf($, url))?.replace(/#.*$/, '');
         return target === undefined ? undefined : { href: target };
     }

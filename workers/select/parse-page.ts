@@ -68,7 +68,7 @@ export function extractPlain(
     const { json } = parsePlain(textOf(page), page);
     const found = Object.entries(extract).map(([name, entry]): [string, Json] => {
         const place = `${path}/extract/${escapePointer(name)}`;
-        if (json === undefined) throw cannotSelect(place, 'The page is a text, of which nothing can be selected.');
+        if (json === undefined) throw cannotSelect(place, 'The page is plain text, from which nothing can be selected.');
         if (typeof entry !== 'string') throw cannotSelect(place, 'The page is JSON, and this selector is for HTML.');
         return [name, json.search(entry, place)];
     });
@@ -91,7 +91,7 @@ function textOf(page: RawPage, { sse = false }: Pick<ResponseRules, 'sse'> = {})
 function parsePlain(text: string, page: RawPage, rules: Pick<ResponseRules, 'csv'> = {}): Parsed {
     if (page.type === 'text') {
         const value = ({ select }: ResponseRules) => {
-            if (select !== undefined) throw cannotSelect('/select', 'The answer is text, of which nothing can be selected.');
+            if (select !== undefined) throw cannotSelect('/select', 'The answer is text, from which nothing can be selected.');
             return text;
         };
         return { next: () => undefined, value };

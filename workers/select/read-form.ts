@@ -32,7 +32,7 @@ export function readForm(
         throw unfit(`The form of the page is not sent by ${method}, as the schema says.`);
     }
     const action = actionOf($, forms.attr('action'), url);
-    if (action === undefined) throw unfit('The form of the page is sent to something that is no URL.');
+    if (action === undefined) throw unfit('The action of the form is not a valid URL.');
     return { action, fields: fieldsOf($, forms) };
 }
 

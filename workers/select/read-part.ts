@@ -126,7 +126,7 @@ const MAX_NEXT = 64 * 1024;
 function refuseLongNext(found: NextFound): void {
     const fits = 'href' in found ? found.href.length <= MAX_NEXT : fitsInto(found.value, MAX_NEXT);
     if (fits) return;
-    const message = `What is found for the next page has more than ${MAX_NEXT} bytes.`;
+    const message = `The value found for the next page has more than ${MAX_NEXT} bytes.`;
     throw new InvalidResponse(message, [{ path: '/pagination/next', code: 'INVALID_VALUE', message }]);
 }
 

@@ -74,7 +74,7 @@ const KINDS = new Map([
 /** A worker waits this long for its first process. */
 const START_MS = 2000;
 
-const LATE = 'The answer waited for its turn to be read until the time of this call was over.';
+const LATE = 'The answer arrived, but the time of this call ended before it could be read.';
 const NO_RULES: ResponseRules = { type: undefined, select: undefined, schema: undefined };
 
 /**

@@ -4,7 +4,7 @@ const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s
 /** A variable or function of a script: `cb`, `jQuery.cb_1`, `window["cb"]`. */
 const NAME = String.raw`[A-Za-z_$](?:[\w$.]|\[(?:"[\w$.-]{1,100}"|'[\w$.-]{1,100}'|\d{1,9})\]){0,100}`;
 
-/** The beginning of a JSONP call, before which Express and others write a comment, or of JSON in parentheses; some catch its errors. */
+/** The beginning of a JSONP call or of JSON in parentheses, possibly with a comment (Express), a `try` and a check of the callback before it. */
 const CALLBACK = new RegExp(
     String.raw`^[\s;]*(?:\/\*[^*]{0,100}\*\/\s*)?(?:try\s*\{\s*)?(?:(?:typeof\s+${NAME}\s*===?\s*['"]function['"]|${NAME})\s*&&\s*)?(?:${NAME}\s*)?\(`,
 );
@@ -20,7 +20,7 @@ const ASSIGNMENT = new RegExp(String.raw`^\s*(?:(?:var|let|const)\s+)?${NAME}\s*
 
 /**
  * The JSON in a text, without a prefix that guards it (`)]}'`), a function call around it (JSONP), or a variable that it is assigned to.
- * Nor is it preceded by further byte order marks, which files of PHP bring along, or followed by the NULs of programs in C.
+ * Byte order marks before it (PHP writes several) and NULs behind it (programs in C) are left out, too.
  */
 export function jsonIn(answer: string): string {
     const text = plainIn(answer);

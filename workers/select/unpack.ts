@@ -2,10 +2,10 @@ import { constants, gunzipSync } from 'node:zlib';
 import type { ResponseType } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
-/** A body whose header names its compression may have as many bytes after unpacking. */
+/** The same limit as for a body whose header names its compression. */
 const MAX_UNPACKED = 5 * 1024 * 1024;
 
-/** Whether a body is a file of gzip, such as `sitemap.xml.gz`. No header names its compression, so it arrives as it is. */
+/** Whether a body is a gzip file, such as `sitemap.xml.gz`. No header names its compression, so it arrives packed. */
 export function isPacked(body: Uint8Array): boolean {
     return body[0] === 0x1f && body[1] === 0x8b && body[2] === 8;
 }
@@ -18,7 +18,7 @@ export function maxUnpacked(body: Uint8Array): number {
 /** Packed bytes that are enough for the beginning of the content, behind the name of the file. They unpack to half a MiB at most. */
 const START = 512;
 
-/** The beginning of the content of a file of gzip; any other body, and a file that is not sound, as it is. */
+/** The beginning of the content of a gzip file. Any other body, and a broken file, is returned unchanged. */
 export function unpackedStart(body: Uint8Array): Uint8Array {
     if (!isPacked(body)) return body;
     try {
@@ -30,7 +30,7 @@ export function unpackedStart(body: Uint8Array): Uint8Array {
 
 /** The page with the content of its file, unless the endpoint wants the file. @throws InvalidResponse */
 export function unpacked<Page extends { type: ResponseType; body: Uint8Array; wasEncoded?: boolean }>(page: Page): Page {
-    // A site that packs twice and says so once is not trusted.
+    // A body is decompressed once only, by its header or here.
     if (page.type === 'binary' || page.wasEncoded || !isPacked(page.body)) return page;
     try {
         return { ...page, body: gunzipSync(page.body, { maxOutputLength: MAX_UNPACKED }) };

@@ -6,7 +6,7 @@ import { type GuardedAgent, MAX_INTERIM } from '../egress.ts';
 import type { CallTime } from './call-time.ts';
 import { UpstreamFault } from './failures.ts';
 
-/** Reads of a connection for one answer. Sites that stream write each item by itself. */
+/** Limit of small reads of a connection for one answer. Sites that stream write each item by itself. */
 const SMALL_READS: PieceLimit = { max: 50_000, size: 64 };
 
 export type Exchange = ReturnType<typeof startExchange>;
@@ -45,7 +45,7 @@ export function startExchange(client: Got, request: UpstreamRequest, pool: Guard
         });
         stream.once('upgrade', (_head: unknown, socket: { destroy(): void }) => {
             socket.destroy();
-            refuse(new UpstreamFault('UPSTREAM_UNREACHABLE', 'The site switched to another protocol, unasked.'));
+            refuse(new UpstreamFault('UPSTREAM_UNREACHABLE', 'The site switched to another protocol without being asked.'));
         });
         stream.once('response', (response: IncomingMessage) => {
             forget();
@@ -64,7 +64,7 @@ export function startExchange(client: Got, request: UpstreamRequest, pool: Guard
         };
     });
     return {
-        /** Status and headers; rejects with the error before them. */
+        /** Status and headers. Rejects if an error precedes them. */
         head,
         /** Whether the request had a connection. From then on the site may have received it. */
         isSent: () => isSent,

@@ -45,10 +45,10 @@ export function faultOf(error: unknown): Fault {
     if (has(TOO_LARGE)) return { code: 'UPSTREAM_TOO_LARGE', message: 'The headers of the answer are too large.', isTransient: false };
     if (has(NO_NAME)) return unreachable(NO_SUCH_NAME, codes.includes('EAI_AGAIN'));
     if (has(NO_CONNECTION)) return unreachable('The site does not accept connections.', true);
-    if (codes.some((code) => code.startsWith('HPE_'))) return unreachable('The site does not speak proper HTTP.', false);
+    if (codes.some((code) => code.startsWith('HPE_'))) return unreachable('The site did not answer with valid HTTP.', false);
     if (has(BROKEN_CONNECTION)) return unreachable('The connection to the site broke off.', true);
     if (codes.some((code) => /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code))) {
-        return unreachable('No secure connection to the site could be made (TLS).', false);
+        return unreachable('The TLS connection to the site failed.', false);
     }
     return unreachable(undefined, false);
 }

@@ -2,13 +2,13 @@ import { UpstreamFault } from './failures.ts';
 import type { CallMemory, Cut, Ledger } from './memory-ledger.ts';
 
 /**
- * Pages that arrive and block waiting calls are checked regularly. A page is cut when it was slower than MIN_BYTES a check for SLOW_CHECKS
- * checks. Checks are counted instead of time, so a pause of the machine harms no site.
+ * While calls wait, the arriving pages that block them are checked regularly. A page is cut off when it is SLOW_CHECKS checks behind a pace of
+ * MIN_BYTES a check. Checks are counted instead of time, so a pause of the machine harms no site.
  */
 const SLOW_CHECKS = 5;
 const MIN_BYTES = 32 * 1024;
 
-const TOO_SLOW = 'The site sends this large answer so slowly that it was given up for others that wait.';
+const TOO_SLOW = 'The site sent this large answer too slowly while other calls waited for memory.';
 
 interface Wait {
     bytes: number;
@@ -56,7 +56,7 @@ export function createWaits(ledger: Ledger, checkMs: number) {
 
     return {
         grant,
-        /** @returns undefined when the memory is free */
+        /** @returns undefined if the memory was free and is reserved now */
         wait(call: CallMemory, bytes: number, cut: Cut | undefined): Promise<void> | undefined {
             const { promise, resolve, reject } = Promise.withResolvers<void>();
             waiting.set(call, { bytes, cut, checks: 0, since: performance.now(), go: resolve, fail: reject });

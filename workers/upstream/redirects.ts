@@ -29,7 +29,7 @@ export function followRedirect(
         throw new UpstreamFault('UPSTREAM_REDIRECT', `The site answered a write with ${status}, which asks to send it again.`);
     }
     const url = targetOf(location, sent.url);
-    if (url === undefined) throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site redirected to something that is no URL.');
+    if (url === undefined) throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site redirected to an invalid URL.');
     const refused = refusalOf(url, registrable, rules, 'The site redirected');
     if (refused !== undefined) throw new UpstreamFault(refused.code, refused.message);
     if (KEEPS_METHOD.has(status)) return { ...sent, url: url.href };

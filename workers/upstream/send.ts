@@ -53,7 +53,7 @@ export interface UpstreamCaps {
     headers: number;
 }
 
-const NO_TURN = 'So many calls of this site wait for their turn that this one has none before its deadline.';
+const NO_TURN = 'Too many calls to this site are waiting: this one would get no turn before its deadline.';
 
 export interface SendTools {
     client: Got;

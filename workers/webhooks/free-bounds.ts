@@ -3,10 +3,11 @@ import { createCounts } from '../../shared/platform/counts.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 
 /**
- * Concurrent requests of all accounts on Free, and from how many on each account may have one. They are fewer than the hosts that a worker
- * leases, so that some hosts are always without requests and can be given up for others.
+ * Maximum number of concurrent requests of all accounts on Free. It is less than the hosts that a worker leases, so that some hosts are
+ * always without requests and can be given up for others.
  */
 const MAX_FREE = 384;
+/** From this many on, each account may have one. */
 const SCARCE_FREE = 256;
 
 type Bounded = Pick<DueDelivery, 'domain' | 'freeUser'>;

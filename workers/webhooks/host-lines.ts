@@ -3,10 +3,10 @@ import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 import { createFreeBounds } from './free-bounds.ts';
 
-/** No more deliveries are read for a webhook with this many in memory. */
+/** No more deliveries are read for a webhook with this many waiting in memory. */
 const ENOUGH = 16;
 const MAX_AT_ONCE = 1024;
-/** Concurrent requests to failing webhooks, so that others always find a slot even if thousands of receivers hang. */
+/** Maximum number of concurrent requests to failing webhooks, so that others always find a slot even if thousands of receivers hang. */
 const MAX_FAILING = 512;
 
 /** How a delivery ended. `unsent`: the receiver got no request. */
@@ -21,13 +21,13 @@ interface Host {
     running: number;
     /** By webhook. The webhook that sent last is at the end. */
     lines: Map<string, Line>;
-    /** When webhooks that do not deliver may send again, on the monotonic clock. */
+    /** When unproven webhooks may send again, on the monotonic clock. */
     pausedUntil: number;
 }
 
 /**
- * Creates the list of the deliveries in a worker's memory, by leased host. Limits concurrent deliveries to each webhook and host. The
- * webhooks of a host take turns, those with fewer failures first. Webhooks that do not deliver are slowed down together, and those of a
+ * Schedules the deliveries in a worker's memory, by leased host. Limits concurrent deliveries to each webhook and host. The
+ * webhooks of a host take turns, those with fewer failures first. Unproven webhooks are slowed down together, and those of a
  * free account have a pace, so that nobody can use webhooks to flood a host that does not expect them. A free account has a share of the
  * requests, so that others do not wait for its slow receivers.
  * @param send resolves when a delivery ended; it never rejects
@@ -107,7 +107,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             free.forget();
             for (const host of hosts.values()) begin(host);
         },
-        /** Ids of the deliveries that wait, run, or ended but are not recorded yet; and webhooks with enough of them. */
+        /** Ids of the deliveries that wait, run, or ended but are not recorded yet; and of the webhooks with ENOUGH waiting. */
         inMemory(): { known: string[]; full: string[] } {
             const lines = [...hosts.values()].flatMap((host) => [...host.lines]);
             return { known: [...known.keys()], full: lines.filter(([, { waiting }]) => waiting.length >= ENOUGH).map(([id]) => id) };
@@ -116,7 +116,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
         forget(deliveryIds: readonly string[]): void {
             for (const id of deliveryIds) known.delete(id);
         },
-        /** Hosts without deliveries that are not paused. */
+        /** Hosts that have no deliveries in memory and are not paused. */
         idle(): string[] {
             const busy = new Set(known.values());
             const isPaused = (host: string) => (hosts.get(host)?.pausedUntil ?? 0) > now();
@@ -136,6 +136,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
     };
 }
 
+/** Whether a webhook never delivered, or failed too often in a row. */
 function isUnproven({ hasDelivered, failures }: Line): boolean {
     return !hasDelivered || failures >= UNPROVEN.failures;
 }

@@ -45,12 +45,12 @@ export function parseSecretKeys(text: string): { ok: true; keys: SecretKey[] } |
     for (const [index, entry] of text.split(',').entries()) {
         const fault = (what: string) => ({
             ok: false as const,
-            problem: `must be id:base64 pairs with commas between; entry ${index + 1} ${what}`,
+            problem: `must be id:base64 pairs separated by commas; entry ${index + 1} ${what}`,
         });
         const [id = '', encoded, ...more] = entry.trim().split(':');
-        if (encoded === undefined || more.length > 0) return fault('has not exactly one colon');
+        if (encoded === undefined || more.length > 0) return fault('does not have exactly one colon');
         if (!ID.test(id)) return fault('has an id that is not 1 to 32 letters, digits, - and _');
-        if (keys.some((key) => key.id === id)) return fault('has the id of an entry before it');
+        if (keys.some((key) => key.id === id)) return fault('repeats the id of an earlier entry');
         if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return fault('has a key that is not base64');
         const bytes = Buffer.from(encoded, 'base64');
         if (bytes.length !== KEY_BYTES) return fault(`has a key of ${bytes.length} bytes instead of ${KEY_BYTES}`);
@@ -71,7 +71,7 @@ const TAG_BYTES = 16;
 const STEP = 512 * 1024;
 
 /**
- * Number of texts that are encrypted with the same salt, and so with the same derived key. The first salt of a ring serves few: the ring
+ * Number of texts that are encrypted with the same salt, and so with the same derived key. The first salt of a ring serves fewer: the ring
  * of a workspace often encrypts a single text, and drawing 1,000 nonces would take longer than that.
  */
 const TEXTS_PER_SALT = 1000;

@@ -47,7 +47,7 @@ export const PLANS: Readonly<Record<Plan, Readonly<PlanFigures>>> = {
     enterprise: { ...PRO, priceUsd: null },
 };
 
-/** Whether the account's fetches share the slots of Free. They do not if an operator allowed the account more of them at once. */
+/** Whether the account's fetches share the slots of Free. They do not if an operator raised the account's concurrency. */
 export function sharesSlotsOfFree({ plan, figures }: { plan: Plan; figures: Pick<AccountFigures, 'concurrency'> }): boolean {
     return plan === 'free' && figures.concurrency <= PLANS.free.concurrency;
 }
@@ -58,13 +58,13 @@ export const ANONYMOUS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds
 /** Without an API key: schema requests by client address, in a separate window. */
 export const ANONYMOUS_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds: 3600 };
 
-/** The same by network, since anyone may have the 65,536 addresses (/64) of an IPv6 network (/48). */
+/** The same by IPv6 network (/48), because one customer may have all its 65,536 client addresses (/64). */
 export const NETWORK_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 500, seconds: 3600 };
 
 /** With a key: schema requests by account. */
 export const ACCOUNT_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
-/** Each yank is an event for all who fetched the site, so they are as few as new versions. */
+/** Like the limit of new versions: each yank is an event for everyone who fetched the site. */
 export const YANKS: Readonly<RateWindow> = { name: 'hour', limit: 60, seconds: 3600 };
 
 export const REPORTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };

@@ -10,8 +10,8 @@ export function readScopes(text: string): { ok: true; scopes: Scopes } | { ok: f
     const seen = new Set<string>();
     for (const piece of text.split(/[\s;]+/).filter((written) => written !== '')) {
         const [, name = '', list = ''] = /^([a-z_]+)=(.*)$/.exec(piece) ?? [];
-        if (name === '') return wrong(`"${piece}" is no part of scopes; write it as routes=fetch,catalog`);
-        if (seen.has(name)) return wrong(`${name} stands twice`);
+        if (name === '') return wrong(`"${piece}" is not a part of scopes; write parts such as routes=fetch,catalog`);
+        if (seen.has(name)) return wrong(`${name} is given twice`);
         seen.add(name);
         const read = readPart(name, list);
         if (!read.ok) return wrong(`${name}: ${read.message}`);
@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<string, ListedPart>> = {
 
 function readPart(name: string, list: string): PartRead {
     const words = list.split(',').filter((word) => word !== '');
-    if (words.length === 0) return wrong('it names nothing; leave it out for all');
+    if (words.length === 0) return wrong('it is empty; leave it out for all');
     if (name === 'routes') return chosen(words, ROUTE_SCOPES, (routes) => ({ routes }));
     if (name === 'effects') return chosen(words, EFFECTS, (effects) => ({ effects }));
     if (name === 'connections' && (list === 'all' || list === 'none')) {
@@ -46,7 +46,7 @@ function readPart(name: string, list: string): PartRead {
 
 function chosen<T extends string>(words: readonly string[], allowed: readonly T[], toPart: (values: T[]) => Partial<Scopes>): PartRead {
     const unknown = words.find((word) => !(allowed as readonly string[]).includes(word));
-    if (unknown !== undefined) return wrong(`${unknown} is none of ${allowed.join(', ')}`);
+    if (unknown !== undefined) return wrong(`${unknown} is not one of ${allowed.join(', ')}`);
     return { ok: true, part: toPart(allowed.filter((value) => words.includes(value))) };
 }
 

@@ -93,7 +93,7 @@ function readRange(text: string): string | undefined {
 export function readScopeList(part: ListedPart, text: string): { ok: true; values: string[] | null } | { ok: false; message: string } {
     const { read, kind, max } = LISTS[part];
     const written = text.split(/[\s,]+/).filter((piece) => piece !== '');
-    if (written.length > max) return { ok: false, message: `At most ${max} of them are taken` };
+    if (written.length > max) return { ok: false, message: `At most ${max} of them are accepted` };
     const values = new Set<string>();
     for (const piece of written) {
         const value = read(piece);

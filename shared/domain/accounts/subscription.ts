@@ -16,7 +16,7 @@ export interface SubscriptionFacts {
     /** The plan of its current price, for which the next invoice will be. Null if the price does not belong to a plan. */
     plan: SoldPlan | null;
     periodEnd: Date;
-    /** When it ends, if it was cancelled for the end of a period. */
+    /** When it ends, if it was cancelled as of the end of a period. */
     endsAt: Date | null;
 }
 
@@ -58,7 +58,7 @@ export function isOver(status: string): boolean {
     return OVER.includes(status);
 }
 
-/** Whether the subscription is billed. With an incomplete first payment or an expired trial it does not exist yet. */
+/** Whether Stripe bills the subscription: not while its first payment is `incomplete`, nor while it is `paused` after a trial. */
 export function isLive(status: string): boolean {
     return LIVE.includes(status);
 }
@@ -68,7 +68,7 @@ export function isPaymentDue(status: string): boolean {
 }
 
 /**
- * Decides only by stored rows, so that the order of events does not matter.
+ * Decides by stored rows alone, so that the order in which Stripe's events arrive does not matter.
  * @param hasPaidPlan whether the workspace's current plan comes from a subscription
  * @param newest the paid invoice of the latest period
  */
@@ -82,7 +82,7 @@ export function checkSubscription(
     return newest.isGranted || newest.isRefunded ? 'leave' : 'begin period';
 }
 
-/** The line of an invoice: the latest of our plans, and a full period rather than a proration. Undefined: it is for something else. */
+/** The invoice line of the paid period: of our plans, the one that ends last; then a full period before a proration, then the higher plan. */
 export function periodLine(lines: readonly InvoiceLine[]): (InvoiceLine & { plan: SoldPlan }) | undefined {
     return lines
         .filter((line): line is InvoiceLine & { plan: SoldPlan } => line.plan !== undefined && line.amountCents >= 0)

@@ -51,7 +51,7 @@ function wrong(message: string): AppProblem {
     return { code: 'invalid_client_metadata', message };
 }
 
-/** Whether a list contains the value. A missing list has its default, which does. */
+/** Whether a list contains the value. The default of a missing list does. */
 function includes(list: unknown, value: string): boolean {
     return list === undefined || (Array.isArray(list) && list.includes(value));
 }

@@ -2,9 +2,9 @@ export const MAX_REDIRECTS = 20;
 
 /** Why a list of redirect URLs is rejected; undefined if it is valid. */
 export function redirectProblem(urls: readonly string[]): string | undefined {
-    if (urls.length > MAX_REDIRECTS) return `At most ${MAX_REDIRECTS} URLs are taken.`;
+    if (urls.length > MAX_REDIRECTS) return `At most ${MAX_REDIRECTS} URLs are accepted.`;
     const wrong = urls.find((text) => !isRedirectUrl(text));
-    return wrong && `${wrong.slice(0, 100)} is no URL with https, or with http on this very machine.`;
+    return wrong && `${wrong.slice(0, 100)} is not a URL with https, or with http on a loopback address.`;
 }
 
 function isRedirectUrl(text: string): boolean {

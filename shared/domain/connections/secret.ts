@@ -41,22 +41,22 @@ export function secretProblems(entry: PackageAuth, given: SecretFields): Detail[
     const add = (field: string, code: Detail['code'], message: string) => problems.push({ path: `/secret/${field}`, code, message });
     for (const field of Object.keys(secret)) {
         if (!(wanted as string[]).includes(field))
-            add(field, 'UNKNOWN_FIELD', `A credential of type ${type} has ${wanted.join(' and ')} alone.`);
+            add(field, 'UNKNOWN_FIELD', `A credential of type ${type} has only ${wanted.join(' and ')}.`);
     }
     for (const field of wanted as (keyof typeof secret)[]) {
-        if (secret[field] === undefined) add(field, 'REQUIRED', `A credential of type ${type} has ${wanted.join(' and ')}.`);
+        if (secret[field] === undefined) add(field, 'REQUIRED', `A credential of type ${type} needs ${wanted.join(' and ')}.`);
     }
     const texts = (wanted as (keyof typeof secret)[]).flatMap((field) =>
         secret[field] === undefined ? [] : [[field, secret[field]] as const],
     );
     const bytes = texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0);
     if (bytes > SECRET_BYTES)
-        problems.push({ path: '/secret', code: 'INVALID_VALUE', message: `A secret has at most ${SECRET_BYTES} bytes.` });
+        problems.push({ path: '/secret', code: 'INVALID_VALUE', message: `A secret may have at most ${SECRET_BYTES} bytes.` });
     for (const [field, text] of texts) {
         if (!FITS[type].test(text)) add(field, 'INVALID_VALUE', UNFIT[type]);
     }
     const { value, username } = secret;
-    if (type === 'basic' && username?.includes(':')) add('username', 'INVALID_VALUE', 'A user name has no colon.');
+    if (type === 'basic' && username?.includes(':')) add('username', 'INVALID_VALUE', 'A user name may not contain a colon.');
     if (prefix !== '' && value?.startsWith(prefix))
         add('value', 'INVALID_VALUE', `Leave out "${prefix}": it is put before the value by itself.`);
     return problems;

@@ -16,9 +16,9 @@ export const AT_ONCE = { webhook: 4, host: 32 } as const;
 /** Of webhooks that never delivered or failed `failures` times: those of a host share `atOnce` requests, and pause after a failure. */
 export const UNPROVEN = { failures: 10, atOnce: 4, pauseMs: 1000 } as const;
 /**
- * Deliveries of a worker for a free account to one registrable domain, over all its webhooks and the hosts of the domain. Ordering and
- * cancelling a job costs nothing and is sent to each of 20 webhooks: without this, a free account could use ours to send its receivers ten
- * requests for each of its own.
+ * Deliveries of a worker for a free account to one registrable domain, over all its webhooks and the hosts of the domain. Creating and
+ * cancelling a job costs nothing and is sent to each of 20 webhooks: without this limit, each request of a free account could make us send
+ * ten to its receivers.
  */
 export const FREE_PACE: RateWindow = { name: 'minute', limit: 120, seconds: 60 };
 /** Maximum number of concurrent requests of a worker for one free account, over all its webhooks. */

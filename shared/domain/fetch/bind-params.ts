@@ -40,9 +40,9 @@ export function bindParams(endpoint: Endpoint, params: JsonObject, validate: Val
     }
     const oversized = findOversizedFile(endpoint, values);
     if (oversized !== undefined)
-        problems.push(detail(oversized, 'TOO_COMPLEX', `The files of a call have at most ${MAX_FILE_BYTES} bytes in all.`));
+        problems.push(detail(oversized, 'TOO_COMPLEX', `The files of a call may have at most ${MAX_FILE_BYTES} bytes in all.`));
     if (problems.length === 0 && exceedsFilledSize(endpoint, values)) {
-        const message = `The endpoint ${endpoint.name} repeats these values so often that the request would be too large: give shorter ones.`;
+        const message = `The endpoint ${endpoint.name} repeats these values so often that the request would be too large. Give shorter ones.`;
         problems.push({ path: '/params', code: 'TOO_COMPLEX', message });
     }
     return problems.length === 0 ? { ok: true, values } : { ok: false, problems };
@@ -77,7 +77,7 @@ function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: Val
         return faults.map(({ code, says, below }) => detail(param.name, code, `${subject} ${says}.`, below));
     }
     if (typeof value === 'string' && !isSegment(value) && isInStepPath(endpoint, param.name)) {
-        const message = `The parameter ${param.name} is part of the path of a page that is opened first, where it may not be empty, . or ...`;
+        const message = `The parameter ${param.name} is part of the path of a page that is opened first, so it may not be empty, "." or "..".`;
         return [detail(param.name, 'INVALID_VALUE', message)];
     }
     if (param.schema === undefined) return [];

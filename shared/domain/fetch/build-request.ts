@@ -9,7 +9,7 @@ import { PREPARED_PLACEHOLDER } from './prepared-values.ts';
 import { requestBody } from './request-body.ts';
 import { styledPairs } from './styled-pairs.ts';
 
-/** Encodings that the worker can decode. An answer may have one of them. */
+/** Encodings that the worker can decode. An answer may be encoded once. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const ACCEPT: Readonly<Record<ResponseType, string>> = {
@@ -104,9 +104,10 @@ function queryPairs(endpoint: Endpoint, values: Values): string[] {
         });
 }
 
-/** `split` with one group returns literal text at even indices and names at odd ones. Inserted values are never scanned again. */
+/** Fills the placeholders; undefined if one of them has no value. Inserted values are never scanned again. */
 function fill(template: string, values: Values, path: { segmented: ReadonlySet<string> } | undefined): string | undefined {
     let filled = '';
+    // `split` with one group returns literal text at even indices and names at odd ones.
     for (const [place, piece] of template.split(/\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]*)\}/).entries()) {
         if (place % 2 === 0) {
             filled += piece;
@@ -128,7 +129,7 @@ function textOf(name: string, value: Json): string {
     throw new Error(`the param ${name} has a value that no URL can hold`);
 }
 
-/** Header params follow our default headers and precede the package's own headers. They never replace those. */
+/** Later ones replace earlier ones: our `accept`, header params, our `content-type`, the package's own headers, our other headers. */
 function headersOf(endpoint: Endpoint, values: Values, userAgent: string, contentType: string | undefined): Record<string, string> {
     const own = Object.entries(endpoint.headers).map(([name, value]): [string, string] => [
         name.toLowerCase(),

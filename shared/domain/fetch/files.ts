@@ -47,7 +47,13 @@ export function fileFaults(value: Json): ValueFault[] {
     if (!isObject(value)) return [{ code: 'INVALID_TYPE', says: 'takes a file: {filename, content_type, base64}' }];
     const unknown = Object.keys(value).filter((key) => !FIELDS.some((field) => field === key));
     return [
-        ...unknown.map((key): ValueFault => ({ code: 'UNKNOWN_FIELD', says: 'has a field that no file has', below: `/${key}` })),
+        ...unknown.map(
+            (key): ValueFault => ({
+                code: 'UNKNOWN_FIELD',
+                says: 'has an unknown field; a file has filename, content_type and base64',
+                below: `/${key}`,
+            }),
+        ),
         ...FIELDS.flatMap((field) => fieldFault(field, value[field])),
     ];
 }

@@ -37,13 +37,13 @@ export const NOT_THERE = 'is not there';
 /** Why an extracted value cannot be sent where the endpoint uses it, as the end of a sentence; undefined if it can be sent. */
 export function preparedFault(endpoint: Endpoint, name: string, value: Json): string | undefined {
     if (value === null || value === '') return NOT_THERE;
-    if (typeof value === 'object' && !isExact(value)) return 'is no text, number or boolean';
+    if (typeof value === 'object' && !isExact(value)) return 'is not a string, number or boolean';
     const text = String(value);
     if (text.length > MAX_TEXT) return `has more than ${MAX_TEXT} characters`;
     if (!text.isWellFormed() || text.includes('\0')) return 'has a character that cannot be sent';
     const { inHeaders, inPaths } = usesOf(endpoint, name);
-    if (inHeaders && !isVisibleAscii(text, MAX_HEADER_TEXT)) return 'is no visible ASCII, and is used in a header';
-    if (inPaths && !isSegment(text)) return 'is no segment of a path';
+    if (inHeaders && !isVisibleAscii(text, MAX_HEADER_TEXT)) return 'is used in a header, but is not visible ASCII';
+    if (inPaths && !isSegment(text)) return 'is used in a path, but is not a path segment';
     return undefined;
 }
 

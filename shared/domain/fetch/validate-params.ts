@@ -26,7 +26,7 @@ export function createParamValidator({ steps }: { steps?: number } = {}): Valida
             });
         } catch (error) {
             if (!(error instanceof TooMuchWork) || steps !== undefined) throw error;
-            return unfit('takes too much work to hold against its schema');
+            return unfit('takes too much work to validate against its schema');
         }
     };
 }

@@ -80,11 +80,11 @@ export function readPhrases(text: string, english = ''): ReadPhrases {
             if (name === 'nothing') for (const stem of stems) nothing.add(stem);
             else if (name === 'little') for (const stem of stems) little.add(stem);
             else if (name === 'change' || name === 'work') for (const word of all) acts.set(word, name);
-            else return wrong('is no list of words: nothing, little, change and work are');
+            else return wrong('is not a list of words; the lists are nothing, little, change and work');
             continue;
         }
         const idea = `~${name}`;
-        if (kinds.has(idea)) return wrong(`names ${name} a second time`);
+        if (kinds.has(idea)) return wrong(`repeats the idea ${name}`);
         kinds.set(idea, KINDS.get(heading) ?? 'what');
         for (const phrase of all) {
             const stems = stemsOf(phrase);
@@ -118,7 +118,7 @@ export function readPhrases(text: string, english = ''): ReadPhrases {
 /** Reads `name: phrases | phrases in tasks | names of instances`. A text says what is wrong with the line. */
 function readLine(written: string): { name: string; everywhere: string[]; named: string[]; all: string[] } | string {
     const [, name = '', list = ''] = /^([^:]+):(.*)$/.exec(written) ?? [];
-    if (!IDEA.test(name)) return 'begins with no name of an idea and a colon';
+    if (!IDEA.test(name)) return 'must begin with the name of an idea and a colon';
     const parts = list.split('|').map((part) => part.split(',').map((phrase) => phrase.trim()));
     const [everywhere = [], inTask = [], named = [], ...more] = parts;
     if (more.length > 0) return 'has more than two |';

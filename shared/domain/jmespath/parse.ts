@@ -51,7 +51,7 @@ const NEGATION = 45;
 const CURRENT: Expression = { type: 'current' };
 
 /**
- * Parses an expression of JMESPath as its specification says. Where its grammar leaves two readings, the powers of the reference
+ * Parses an expression of JMESPath as its specification says. Where its grammar is ambiguous, the binding powers of the reference
  * implementation decide, so that expressions mean here what they mean elsewhere.
  * @throws ExpressionFault with the position at which it goes wrong
  */
@@ -259,7 +259,7 @@ class Parser {
         const { takes, isVariadic } = signature;
         if (isVariadic ? args.length < takes.length : args.length !== takes.length) {
             const count = `${isVariadic ? 'at least ' : ''}${takes.length} ${takes.length === 1 ? 'argument' : 'arguments'}`;
-            throw this.#unexpected(token, `${name}() takes ${count}, and it has ${args.length}.`);
+            throw this.#unexpected(token, `${name}() takes ${count}; here it has ${args.length}.`);
         }
         return { type: 'call', name, args };
     }

@@ -7,19 +7,19 @@ const GIB = 1024 * MIB;
 
 export type OwnWindow = 'jobs' | 'batches' | 'reads' | 'changes';
 
-/** Limits per account beside those of fetches. `changes` bounds the rows of audit logs; webhooks, monitors and events are `reads`. */
+/** Rate limits of an account beside those of fetches. `changes` bounds the rows of audit logs. */
 export const OWN_WINDOWS: Readonly<Record<OwnWindow, RateWindow>> = {
     jobs: { name: 'minute', limit: 600, seconds: 60 },
     batches: { name: 'hour', limit: 60, seconds: 3600 },
     reads: { name: 'minute', limit: 1200, seconds: 60 },
     changes: { name: 'hour', limit: 1200, seconds: 3600 },
 };
-/** Maximum number of an account's reads that wait in one process. Further reads are answered immediately. */
+/** Maximum number of an account's reads that wait for a job or batch in one process. Further reads are answered immediately. */
 export const WAITING_READS = 50;
-/** Maximum wait of a read. */
+/** Maximum time that a read may wait for a job or batch. */
 export const LONGEST_WAIT = 30;
 
-/** A number of jobs, and the bytes that they store: params and, in what is ordered, metadata. */
+/** A number of jobs, and the size of their params; in `ORDER_BOUNDS` also of their metadata. */
 export interface JobBounds {
     items: number;
     bytes: number;
@@ -80,7 +80,7 @@ export function jobSlotsOf(concurrency: number): number {
     return Math.max(1, concurrency - 1);
 }
 
-/** Slots of a site that jobs may use: three quarters of the account's share, or the whole share if it is one. */
+/** Slots of a site that jobs may use: three quarters of the site's share, or the whole share if it is one. */
 export function jobShareOf(share: number): number {
     return Math.max(1, Math.floor((share * 3) / 4));
 }

@@ -25,7 +25,7 @@ export const RUNS_BY_HAND: RateWindow = { name: 'hour', limit: 10, seconds: HOUR
 /** How long a run may wait to start; less if the schedule runs more often. */
 export const MAX_TURN = HOUR;
 
-/** After this many consecutive failures, people are notified. Each further failure doubles the interval, up to a day. */
+/** The consecutive failure that notifies people. From it on, each failure doubles the interval, up to a day. */
 export const FAILING = 10;
 
 /** Maximum size of a watched value as JSON, in bytes. */

@@ -3,8 +3,8 @@ import canonicalize from 'canonicalize';
 import type { Json } from '../types.ts';
 
 /**
- * Creates cursors of a list (docs/api.md, "Paging"). One contains the position at which the next page begins, authenticated together with
- * the query. So a cursor of another query or a forged one is detected. `query` contains everything that decides the rows and their order:
+ * Creates cursors of a list (docs/api.md, "Paging"). A cursor contains the position at which the next page begins, authenticated together
+ * with the query, so that a forged cursor or one of another query is detected. `query` contains everything that decides the rows and their order:
  * the name of the route and its parameters, without `limit` and `cursor`.
  */
 export function cursorSealer(key: Uint8Array, query: Json): (place: Json) => string {

@@ -13,7 +13,7 @@ export function siteNotFound(site: string): Refusal {
     return new Refusal('SITE_NOT_FOUND', undefined, { soughtSite: site });
 }
 
-/** The 403 that names who maintains a domain, and how to prove that it is one's own. */
+/** The 403 that says how to find the maintainers of a domain, and how to prove that it is one's own. */
 export function notMaintainer(registrable: string): Refusal {
     const { message } = new Refusal('NOT_MAINTAINER');
     return new Refusal('NOT_MAINTAINER', message.replace('this domain', registrable).replaceAll(/\{\w+\}/g, registrable));

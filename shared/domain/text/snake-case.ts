@@ -10,7 +10,7 @@ export function toCamel(name: string): string {
     return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Times as RFC 3339; a field that the row does not have is an error of types. */
+/** Times as RFC 3339; a field that the row does not have is a type error. */
 type Printed<Row, Field> = Field extends keyof Row
     ? Row[Field] extends infer Value
         ? Value extends Date
@@ -19,7 +19,7 @@ type Printed<Row, Field> = Field extends keyof Row
         : never
     : symbol;
 
-/** Names of answers with the names of their fields in rows, since lists print thousands of rows. */
+/** Parsed `names`, cached because lists print thousands of rows. */
 const known = new Map<string, (readonly [name: string, field: string])[]>();
 
 /** Fields of a row under the names that the API gives them: `job_id` is `jobId`. @param names with blanks between */

@@ -69,7 +69,7 @@ function costOfLetters(text: string, at: number, end: number): number {
     return Math.max(1, length / 7, (length - 2.2 * vowels) / 2);
 }
 
-/** Of a UTF-16 unit by script, between natural text and random characters. Rare characters take one token per byte. */
+/** Tokens per UTF-16 unit by script, between those of natural text and of random characters. Rare characters take one token per byte. */
 function costOfOther(unit: number): number {
     if (unit < 0x800) return 0.8;
     if (unit >= 0xd800 && unit < 0xe000) return 1.5;

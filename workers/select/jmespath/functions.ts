@@ -43,7 +43,7 @@ export function callFunction(name: FunctionName, args: readonly ArgumentValue[])
             throw new Error(`Argument ${place + 1} of ${name}() is of the type ${typeOf(value)}; it takes ${types.join(' or ')}.`);
     }
     const found = FUNCTIONS[name](...args);
-    if (typeof found === 'number' && !Number.isFinite(found)) throw new Error(`${name}() finds no number that JSON can hold.`);
+    if (typeof found === 'number' && !Number.isFinite(found)) throw new Error(`The result of ${name}() is no number that JSON can hold.`);
     return found;
 }
 
@@ -70,7 +70,7 @@ function keyOf({ evaluate }: Reference): Key {
         const key = evaluate(item);
         type ??= typeOf(key);
         if (typeOf(key) !== type || (type !== 'number' && type !== 'string'))
-            throw new Error(`Items are ordered by numbers or by texts; one has the type ${typeOf(key)}.`);
+            throw new Error(`Items must be ordered by numbers alone or by strings alone; here is a key of the type ${typeOf(key)}.`);
         return key;
     };
 }
@@ -97,12 +97,11 @@ function toNumber(value: Json): Json {
     if (typeof value !== 'string') return null;
     const text = value.trim();
     if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) return parseExact(text);
-    // Not JSON, but usual: `+5`, `.5` and `007`. An empty text is no number.
+    // Not JSON, but usual: `+5`, `.5` and `007`. An empty text is not a number.
     const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
     return Number.isFinite(number) ? number : null;
 }
 
-/** A text contains texts only. */
 function contains(whole: string | Json[], part: Json): boolean {
     if (typeof whole === 'string') return typeof part === 'string' && whole.includes(part);
     return whole.some((one) => areEqual(one, part));
