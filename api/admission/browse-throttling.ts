@@ -18,7 +18,7 @@ const MEASURE_EVERY_MS = 50;
 const DECREASE = 0.7;
 const INCREASE = 0.05;
 
-/** The pages that anybody may read, and that cost as much as browsing by the API. A signed-in user tries an endpoint on another. */
+/** Public pages that cost as much as browsing by the API. The page to try an endpoint is not one: it is for signed-in users. */
 const PAGES = /^\/(?:(?:registry(?!\/[^/]+\/try\/)|trending|requests|docs)(?:\/|$)|llms\.txt$|$)/;
 
 const WORDS = 'This process is busy, and fetches have priority. Try again in a moment.';

@@ -23,7 +23,7 @@ const PATIENCE_MS = 1000;
 /** A read that takes longer is slow: less than one of a database whose queries take 500 ms (goal R9). */
 const SLOW_MS = 400;
 
-/** The event loop utilization above which reads are slow because of this process. It uses a tenth while PostgreSQL is slow. */
+/** The event loop utilization above which reads are slow because of this process. While PostgreSQL is slow, it is about 0.1. */
 const BUSY = 0.8;
 
 const WORDS = 'Too many reads from your address are in progress. Try again in a moment.';
@@ -31,7 +31,7 @@ const WORDS = 'Too many reads from your address are in progress. Try again in a 
 interface Waiting {
     arrival: Arrival;
     pass: () => void;
-    /** When its patience was measured last. */
+    /** The event loop utilization when `patience` was last started. */
     utilization: EventLoopUtilization;
     patience: NodeJS.Timeout;
 }
@@ -81,7 +81,7 @@ export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS
 
     function beginNext(client: string, reads: Reads): void {
         for (const next of reads.waiting) {
-            leaveLine(reads, next);
+            stopWaiting(reads, next);
             // Skips callers who hung up while they waited.
             if (isConnected(next)) {
                 begin(client, reads, next);
@@ -109,7 +109,7 @@ export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS
                 waiting.utilization = performance.eventLoopUtilization();
                 return waiting.patience.refresh();
             }
-            leaveLine(reads, waiting);
+            stopWaiting(reads, waiting);
             if (isConnected(waiting)) refuse(arrival, pass);
         };
         const utilization = performance.eventLoopUtilization();
@@ -118,7 +118,7 @@ export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS
     };
 }
 
-function leaveLine({ waiting }: Reads, one: Waiting): void {
+function stopWaiting({ waiting }: Reads, one: Waiting): void {
     clearTimeout(one.patience);
     waiting.delete(one);
 }

@@ -11,8 +11,8 @@ const TURN_MS = 5;
 /**
  * Spreads the start of requests over turns of the event loop. A busy process reads the requests of all connections in one turn: 120
  * requests for a page of 2 ms made a turn of 240 ms, in which no fetch progressed. After 5 ms of a turn, further requests start in later
- * turns, one per turn, client by client, and in half of the time while there are fetches. Fetches never wait here, since their work of one
- * turn is batched.
+ * turns, one per turn, client by client, and use at most half of the time while there are fetches. Fetches never wait here, since their
+ * work of one turn is batched.
  */
 export function eventLoopTurns(app: App): Check {
     const { trustProxy } = app.config;
@@ -43,7 +43,7 @@ export function eventLoopTurns(app: App): Check {
 /**
  * Resumes one caller per turn of the event loop; clients take turns. If 100 connections of one client each need 5 ms of work, each turn
  * takes 5 ms instead of one turn of 500 ms, which would delay all fetches.
- * @param pauseAfter returns how many milliseconds the next caller waits, from those that the last turn took
+ * @param pauseAfter returns how many milliseconds the next caller waits after a turn of `turnMs`
  */
 export function createClientTurns(pauseAfter: (turnMs: number) => number) {
     /** The waiting callers of each client. The next client comes first. */
@@ -99,8 +99,8 @@ export const fetchShareOf = perApp(() => {
             lastFetchAt = performance.now();
         },
         /**
-         * How many milliseconds other work waits after a turn of the event loop that took so many: as long, up to 100 ms, if a fetch began
-         * in the last second. A fetch needs about seven turns. All other work of the process shares these pauses.
+         * Returns how many milliseconds other work waits after a turn of the event loop that took `turnMs`: the same time, up to 100 ms, if
+         * a fetch began in the last second. A fetch needs about seven turns. All other work of the process shares these pauses.
          */
         pauseAfter(turnMs: number) {
             const now = performance.now();

@@ -68,6 +68,6 @@ async function refuse(app: App, request: Request, { accountId, figures, plan }: 
     app.metrics.rateLimited.inc({ plan, window: 'invalid' });
     const { windows } = await app.limits.peek(`account:${accountId}`, windowsOf(figures), accountId);
     Object.assign(request.app.notes.headers, limitHeaders(windows));
-    const words = `The window invalid is full: ${INVALID_A_MINUTE} calls of this account were answered 400 within a minute.`;
+    const words = `The window invalid is full: ${INVALID_A_MINUTE} calls of this account were answered with 400 within a minute.`;
     throw new Refusal('RATE_LIMITED', words, { retryAfter });
 }

@@ -26,7 +26,7 @@ export async function changeConnection(call: ChangeCall): Promise<Reply<Connecti
     const connection = await mustFindConnection(call);
     checkMayChange(connection, caller);
     const { name, shared, secret, agree, verify_with: verifies } = body;
-    if (verifies === true) await mayLend(app, connection, caller);
+    if (verifies === true) await checkMayLend(app, connection, caller);
     const terms = secret === undefined && agree === undefined ? undefined : await latestTerms(call, connection);
     const value = secret === undefined || terms === undefined ? undefined : await newValue(call, connection, terms, secret);
     const by = { ...byCall(call), userId: caller.userId };
@@ -84,7 +84,7 @@ async function tryValue(
  * Checks that the caller may lend the connection to verification runs: maintainers of the site may lend their own connections. @throws
  * Refusal FORBIDDEN, NOT_MAINTAINER, INVALID_DOMAIN
  */
-async function mayLend({ db }: App, { site, ownerId }: connections.Connection, { workspaceId, userId }: Caller): Promise<void> {
+async function checkMayLend({ db }: App, { site, ownerId }: connections.Connection, { workspaceId, userId }: Caller): Promise<void> {
     if (ownerId !== userId) throw new Refusal('FORBIDDEN', 'Only the owner of a connection can lend it to verification runs.');
     const { registrable } = readSite(site, '/site');
     if (!(await isMaintainer(db, registrable, workspaceId))) throw notMaintainer(registrable);

@@ -27,8 +27,7 @@ export function chooseTerms(offer: AuthOffer, id: string | undefined): AuthTerms
     const [first] = ids;
     if (first === undefined) throw invalidField('/site', 'The schema of this site accepts no connections.');
     const names = ids.join(', ');
-    if (id === undefined && ids.length > 1)
-        throw invalidField('/auth_id', `Choose how to authenticate: the schema has ${names}.`, 'REQUIRED');
+    if (id === undefined && ids.length > 1) throw invalidField('/auth_id', `auth_id is required. Choose one of: ${names}.`, 'REQUIRED');
     const terms = termsOf(offer, id ?? first);
     if (terms === undefined) throw invalidField('/auth_id', `Unknown auth_id. Choose one of: ${names}.`);
     return terms;

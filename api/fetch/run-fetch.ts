@@ -35,7 +35,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         if (!asked.ok) throw asked.refusal;
         return (await answerUnsent(app, order, asked)) ?? (await sendFetch(call, order, asked, counted.end));
     } finally {
-        // Before the answer is sent. The call still counts in the rate limits.
+        // Ends the lease before the answer is sent. The call still counts in the rate limits.
         await counted.end();
     }
 }
@@ -53,7 +53,7 @@ async function sendFetch(call: FetchCall, order: FetchOrder, asked: Admitted, en
         const outcome = await withFetchCursor(app, order, admitted, await runJob(app, job, call));
         notes.ranMs = outcome.ranMs;
         passed.passage(outcome);
-        // Before the charge, which takes longer.
+        // Ends the lease before the charge, which takes longer.
         void endLease();
 
         const settled = await settle(app, order, { admitted, hold, job, outcome }, call);

@@ -51,9 +51,9 @@ async function changeFrom(
     if (metadata !== undefined) fields.metadata = JSON.stringify(metadata);
     if (every != null) Object.assign(fields, { every, cron: null, timezone: null, since: new Date(app.clock.now()) });
     if (cron != null) Object.assign(fields, { every: null, cron, timezone: timezoneOf(timezone, before) });
-    const isMoved = timezone != null && cron == null;
-    if (isMoved) fields.timezone = timezone;
-    const isRescheduled = every != null || cron != null || isMoved;
+    const isTimezoneOnly = timezone != null && cron == null;
+    if (isTimezoneOnly) fields.timezone = timezone;
+    const isRescheduled = every != null || cron != null || isTimezoneOnly;
 
     const changed = OF_CALL.filter((field) => body[field] !== undefined);
     if (changed.length > 0 || status === 'active') {
@@ -71,7 +71,7 @@ async function changeFrom(
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         await checkTakeover(trx, app, caller, locked);
         if (fields.request !== undefined && !locked.request.equals(before.request)) return undefined;
-        const isKept = isMoved || (cron != null && timezone === undefined);
+        const isKept = isTimezoneOnly || (cron != null && timezone === undefined);
         if (isKept && (locked.cron !== before.cron || locked.timezone !== before.timezone)) return undefined;
         if (isRescheduled || status === 'active') checkInterval(app, caller, scheduleOf({ ...locked, ...fields }));
         const isOther = (one: 'watch' | 'identity') => fields[one] !== undefined && fields[one] !== locked[one];

@@ -46,7 +46,7 @@ function accepted({ params }: Call<WebhookParams, unknown, unknown>, delivery: s
 }
 
 function deliveryNotFound(): Refusal {
-    return new Refusal('NOT_FOUND', 'This webhook has no delivery with this id; they are kept for 14 days.');
+    return new Refusal('NOT_FOUND', 'This webhook has no delivery with this id. Deliveries are kept for 14 days.');
 }
 
 function count(call: Call<WebhookParams, unknown, unknown>): Promise<void> {

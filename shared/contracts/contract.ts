@@ -26,9 +26,12 @@ export interface Contract<Params, Query, Body, Answer, Auth extends KeyUse = Key
     scope: RouteScope | 'none';
     /** The site in the path stands for its registrable domain. A key that is limited to sites must include the domain itself. */
     actsOnDomain?: true;
-    /** It reveals activity of the whole workspace: a key also needs the scope jobs, and none of the other limits. */
+    /**
+     * The route reveals activity of the whole workspace: a key also needs the scope jobs, and must not be limited to sites, endpoints,
+     * effects or connections.
+     */
     ofWholeWorkspace?: true;
-    /** The route names all sites and endpoints that the workspace deals with, so a key also needs no limits on these. */
+    /** The route names all sites and endpoints that the workspace deals with, so a key must not be limited to some of them. */
     ofAllSites?: true;
     /** Only owners and admins of the workspace may use it. */
     managersOnly?: true;
@@ -75,7 +78,7 @@ interface BodyRules<Body> {
 
 interface AnswerRules<Answer> {
     shape: 'data' | 'list' | 'whole';
-    /** Built for the OpenAPI document only: kept, all of them would take 4 MB of each API. Building them is half of the document's time. */
+    /** Built only for the OpenAPI document. All schemas would take 4 MB in each API; building them is half of the document's time. */
     schema: () => Schema<Answer>;
     status: 200 | 201 | 202;
     alsoStatus?: readonly number[];

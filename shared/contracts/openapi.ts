@@ -88,8 +88,8 @@ function linesOf({ lines }: { lines?: string }): JsonObject {
 }
 
 function descriptionOf({ description, scope, ofWholeWorkspace, ofAllSites, managersOnly }: AnyContract): JsonObject {
-    const whole = `A key needs the scopes \`${scope}\` and \`jobs\`, and no limit of sites, endpoints, effects and connections.`;
-    const limits = ofAllSites === true ? ', and no limit of sites and endpoints' : '';
+    const whole = `A key needs the scopes \`${scope}\` and \`jobs\`, and must not be limited to sites, endpoints, effects or connections.`;
+    const limits = ofAllSites === true ? ', and must not be limited to sites or endpoints' : '';
     const needs = ofWholeWorkspace === true ? whole : `A key needs the scope \`${scope}\`${limits}.`;
     const role = managersOnly === true ? 'Its user is an owner or admin of the workspace.' : undefined;
     const texts = [description, scope === 'none' ? undefined : needs, role];

@@ -31,7 +31,7 @@ type Verdict = 'right' | 'wrong' | { wait: number };
  */
 export async function checkPassword(visit: Visit, { emailNormalised, credentials }: Account, password: string): Promise<Verdict> {
     const { app, client, passwords } = visit;
-    const isKnown = await knows(visit, credentials?.userId);
+    const isKnown = await isKnownVisitor(visit, credentials?.userId);
     const guesses: Attempt[] = isKnown
         ? [['sign-in by known browser', emailNormalised]]
         : [
@@ -89,7 +89,7 @@ export async function hashPassword(
 }
 
 /** Whether this visitor is signed in as the user, or signed in as the user in this browser before. */
-async function knows({ app, me, browserToken }: Visit, userId: string | undefined): Promise<boolean> {
+async function isKnownVisitor({ app, me, browserToken }: Visit, userId: string | undefined): Promise<boolean> {
     if (me !== undefined && me.userId === userId) return true;
     // The query also runs for an address without an account, so that the response time does not reveal which addresses have one.
     return browserToken !== undefined && (await isKnownBrowser(app.db, userId ?? '', browserToken));

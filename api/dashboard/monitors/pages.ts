@@ -91,7 +91,7 @@ const ACTS = {
     { method: 'POST' | 'PATCH' | 'DELETE'; path: string; body?: object | undefined; needsKey: boolean; notice: Notice }
 >;
 
-/** POST …/run, …/pause, …/resume and …/delete. Later runs have the rights of the chosen key. */
+/** POST …/run, …/pause, …/resume and …/delete. All but `delete` use the chosen key, also for later runs. */
 async function actOnMonitor(visit: WorkspaceVisit, act: keyof typeof ACTS): Promise<Answer> {
     const { method, path, body, needsKey, notice } = ACTS[act];
     const at = encodeURIComponent(visit.params['monitor_id'] ?? '');
