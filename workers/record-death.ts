@@ -22,6 +22,6 @@ export async function recordDeath({ quarantine, db, log }: App, job: FetchJob): 
         if (await quarantine.recordDeath(death)) log.error(fields, 'an endpoint killed two workers; it is not called for an hour');
     };
     await within(PATIENCE_MS, record(), () => {
-        throw new Error(`not within ${PATIENCE_MS} ms`);
+        throw new Error(`timed out after ${PATIENCE_MS} ms`);
     }).catch((error: unknown) => log.warn({ ...fields, err: error }, 'the death of a worker was not recorded'));
 }

@@ -36,7 +36,7 @@ export async function runTraced(
         return outcome;
     } catch (error) {
         const isOut = isOutage(error);
-        if (isOut) app.log.warn({ ...fields, err: error }, 'a job failed, since the database does not answer');
+        if (isOut) app.log.warn({ ...fields, err: error }, 'a job failed because the database does not answer');
         else app.log.error({ ...fields, err: error }, 'a job failed with an unexpected error');
         const code = isOut ? 'SERVICE_UNAVAILABLE' : 'INTERNAL';
         span.fail(code);

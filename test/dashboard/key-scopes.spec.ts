@@ -137,7 +137,7 @@ describe('scopes of keys on the dashboard', () => {
             scopes: 'shown',
             connections: 'mine',
         });
-        expect(wordsOf(html)).to.include('mine is no id of a connection');
+        expect(wordsOf(html)).to.include('mine is not the id of a connection');
     });
 
     it('show an error beside its list, and keep what was typed', async () => {
@@ -145,7 +145,7 @@ describe('scopes of keys on the dashboard', () => {
         const fields = { name: 'x', expires: 'never', scopes: 'shown', route_maintain: 'yes', sites: 'localhost', ip_allow: '10.0.0.0/99' };
         const { status, html } = await person.send('/dashboard/keys', fields);
         expect(status).to.equal(422);
-        expect(wordsOf(html)).to.include('localhost is no name of a site').and.include('10.0.0.0/99 is no address');
+        expect(wordsOf(html)).to.include('localhost is not the name of a site').and.include('10.0.0.0/99 is not an address');
         expect(html)
             .to.match(/name="route_maintain" value="yes" checked/)
             .and.not.match(/name="route_fetch" value="yes" checked/);

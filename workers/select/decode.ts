@@ -74,7 +74,7 @@ function declaredCharset(body: Uint8Array): string | undefined {
     return inAscii(/^\s{0,100}<\?xml\s[^<>]{0,200}?encoding\s*=\s*["']([a-z0-9_:.-]{1,40})["']/i.exec(head)?.[1]);
 }
 
-/** What is no markup of a page, although it may look like it. */
+/** Text that may look like markup, but is not. */
 const NO_MARKUP = /<!--(?:-?>|[\s\S]*?(?:-->|$))|<(script|style|title|textarea)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
 const META = /<meta(?=[\s/])/i;
 /** The attributes of an element, from its name on. */

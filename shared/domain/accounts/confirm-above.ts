@@ -3,7 +3,7 @@ import { counted } from '../text/counted.ts';
 
 /** The 403 for a write that costs more than the owner of the key allows without a confirmation. */
 export function unconfirmed(above: number, credits: number): Refusal {
-    const message = `This changes something at the site and may cost ${counted(credits, 'credit')}. Its key wants a person to confirm writes above ${counted(above, 'credit')} (confirm_above).`;
+    const message = `This changes something at the site and may cost ${counted(credits, 'credit')}. The key requires a person to confirm writes above ${counted(above, 'credit')} (confirm_above).`;
     const detail: Detail = { path: '', code: 'CONFIRMATION_REQUIRED', message: `credits: ${credits}` };
     return new Refusal('FORBIDDEN', message, { details: [detail] });
 }

@@ -73,10 +73,10 @@ export type ListedPart = 'sites' | 'endpoints' | 'connections' | 'ip_allow';
 
 /** `read` normalises a value; undefined if it is not of this kind. */
 const LISTS: Readonly<Record<ListedPart, { read: (text: string) => string | undefined; kind: string; max: number }>> = {
-    sites: { read: readSite, kind: 'name of a site', max: MAX_SITES },
-    endpoints: { read: (text) => (ENDPOINT_NAME.test(text) ? text : undefined), kind: 'name of an endpoint', max: MAX_ENDPOINTS },
-    connections: { read: (text) => (isId('con', text) ? text : undefined), kind: 'id of a connection', max: MAX_CONNECTIONS },
-    ip_allow: { read: readRange, kind: 'address and no range such as 203.0.113.0/24', max: MAX_RANGES },
+    sites: { read: readSite, kind: 'the name of a site', max: MAX_SITES },
+    endpoints: { read: (text) => (ENDPOINT_NAME.test(text) ? text : undefined), kind: 'the name of an endpoint', max: MAX_ENDPOINTS },
+    connections: { read: (text) => (isId('con', text) ? text : undefined), kind: 'the id of a connection', max: MAX_CONNECTIONS },
+    ip_allow: { read: readRange, kind: 'an address or a range such as 203.0.113.0/24', max: MAX_RANGES },
 };
 
 function readSite(text: string): string | undefined {
@@ -97,7 +97,7 @@ export function readScopeList(part: ListedPart, text: string): { ok: true; value
     const values = new Set<string>();
     for (const piece of written) {
         const value = read(piece);
-        if (value === undefined) return { ok: false, message: `${piece.slice(0, 100)} is no ${kind}` };
+        if (value === undefined) return { ok: false, message: `${piece.slice(0, 100)} is not ${kind}` };
         values.add(value);
     }
     return { ok: true, values: values.size === 0 ? null : [...values] };

@@ -25,10 +25,10 @@ export function readReceiver(
     const url = URL.parse(text);
     if (url === null || !/^https?:\/\/[^\t\r\n]*$/i.test(text)) return wrong('must be a URL that begins with https://');
     if (url.href.length > MAX_URL_CHARACTERS) return wrong(`must have at most ${MAX_URL_CHARACTERS} characters`);
-    if (url.username !== '' || url.password !== '') return wrong('must not hold a user or a password');
+    if (url.username !== '' || url.password !== '') return wrong('must not contain a user name or a password');
     if (text.includes('#')) return wrong('must not have a fragment');
     const own = new URL(publicUrl);
-    if (hostOf(url) === hostOf(own) && portOf(url) === portOf(own)) return wrong('must not lead to this service itself');
+    if (hostOf(url) === hostOf(own) && portOf(url) === portOf(own)) return wrong('must not point to this service');
     const isHttps = url.protocol === 'https:';
     const port = portOf(url);
     if (!(isHttps && port === 443) && !isPortAllowed(allow, port)) {

@@ -84,13 +84,13 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     };
 }
 
-/** The index of the first word that is no question. In "need books", the verb is none, as it is in "need to book". */
+/** The index of the first word after words that only ask, such as "I need to". Without `to`, `need` is not one: no verb begins "need books". */
 function beginOf(words: readonly string[]): number {
     const folded = words.map(foldCase);
     return folded.findIndex((word, place) => !ASKING.has(word) || (word === 'need' && folded[place + 1] !== 'to'));
 }
 
-/** A verb that begins a task as its part; undefined if it is no act. */
+/** The part for a verb that begins a task; undefined if the verb is not an act. */
 function actIn({ stems: [stem], ideas, isPhrase, place }: Unit, words: readonly string[], dictionary: Phrases): TaskPart | undefined {
     const act = isPhrase ? undefined : actOf(words, place, dictionary);
     if (act === 'change') return { stem: undefined, ideas: [MARKS.write], kind: 'act' };
@@ -157,7 +157,7 @@ function subjectsIn(words: readonly string[]): ReadonlySet<number> {
 
 const INTO = new Set(['to', 'into']);
 
-/** The ideas of what stands before `to`, where something else with ideas stands behind it. */
+/** The ideas before `to` or `into`, if other ideas follow it: of `address` in "address to coordinates". */
 function givenIn(units: readonly Unit[], words: readonly string[]): string[] {
     return units.slice(1).flatMap((after, index) => {
         const before = units[index];

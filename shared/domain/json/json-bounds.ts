@@ -129,9 +129,9 @@ function scalarFault(value: unknown, faultOfText: FaultOfText, maxText: number):
         if (fault !== undefined) return ['INVALID_VALUE', fault];
         return isLongerThan(value, maxText) ? ['TOO_COMPLEX', `is longer than ${maxText} bytes`] : undefined;
     }
-    // `1e999` is well-formed JSON but no double.
+    // `1e999` is well-formed JSON, but larger than any double.
     if (typeof value === 'number' || isExact(value))
-        return Number.isFinite(Number(value)) ? undefined : ['INVALID_VALUE', 'is a number too large to hold'];
+        return Number.isFinite(Number(value)) ? undefined : ['INVALID_VALUE', 'is a number too large for a double'];
     return value === null || typeof value === 'boolean' ? undefined : ['INVALID_TYPE', 'is not a JSON value'];
 }
 

@@ -65,7 +65,7 @@ function refused(fault: string): SiteName {
 /** Finds characters of URLs, addresses and typing errors before the IDNA step, which would remove or decode some of them. */
 function strayCharacter(text: string): string | undefined {
     if (!text.isWellFormed() || /[\u0000-\u001f\u007f-\u009f]/.test(text)) return 'has control characters';
-    if (/\s/.test(text)) return 'has white space inside';
+    if (/\s/.test(text)) return 'contains white space';
     if (text.includes('@')) return 'has user info';
     if (/^\[|^[0-9a-f.]*:[0-9a-f.]*:/i.test(text)) return 'is an IP address, not a domain name';
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return 'has a scheme';
@@ -86,7 +86,7 @@ function labelProblem(label: string): string | undefined {
     if (label === '') return 'has an empty label';
     if (label.length > 63) return 'has a label of more than 63 characters';
     if (label.includes('_')) return 'has an underscore';
-    if (!/^[a-z0-9-]+$/.test(label)) return 'has characters that no domain name has';
+    if (!/^[a-z0-9-]+$/.test(label)) return 'has characters that are not allowed in a domain name';
     if (label.startsWith('-') || label.endsWith('-')) return 'has a label that begins or ends with a hyphen';
     // The Unicode form of an A-label must encode to the same A-label: `xn--a` decodes to a name that cannot be registered.
     if (label.startsWith('xn--') && !isIdnLabel(label)) return 'has an A-label (xn--…) that is not valid';

@@ -77,7 +77,7 @@ function checkScalar(frame: Frame, report: Report): boolean {
         return false;
     }
     // `1e999` is well-formed JSON but parses to Infinity, which JSON cannot express.
-    if (!Number.isFinite(value)) report.refuse(pathTo(frame), 'This number is too large to hold.');
+    if (!Number.isFinite(value)) report.refuse(pathTo(frame), 'This number is too large for a double.');
     return true;
 }
 
