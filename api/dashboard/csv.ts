@@ -49,7 +49,7 @@ export function* csvLineInParts(cells: readonly Cell[], json: string): Generator
     yield '"';
     for (let at = 0; at < json.length; at += PART) {
         const part = withoutSemicolons(json.slice(at, at + PART));
-        yield (at === 0 ? withMarks(part) : part).replaceAll('"', '""');
+        yield (at === 0 ? escapeFormulas(part) : part).replaceAll('"', '""');
     }
     yield '"\r\n';
 }
@@ -61,11 +61,11 @@ function withoutSemicolons(json: string): string {
 function csvCell(cell: Cell): string {
     if (cell === null || cell === undefined) return '';
     if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell);
-    const text = cell instanceof Date ? cell.toISOString() : withMarks(cell);
+    const text = cell instanceof Date ? cell.toISOString() : escapeFormulas(cell);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** The text with a prefix before each formula. */
-function withMarks(text: string): string {
+function escapeFormulas(text: string): string {
     return text.replaceAll(FORMULA, "$1'");
 }

@@ -19,7 +19,7 @@ export const formats = {
         const [size, unit] = STEPS.findLast(([min]) => seconds >= min) ?? [60, 'minute'];
         return `${formats.count(Math.floor(seconds / size), unit)} ago`;
     },
-    /** `in 3 days`; for a past date, `now`. */
+    /** `in 3 days`; `in less than a minute` also for a past date. */
     until(date: Date, now: number) {
         const seconds = Math.max(0, Math.round((date.getTime() - now) / 1000));
         if (seconds < 60) return 'in less than a minute';

@@ -50,7 +50,7 @@ for (const topology of ANY_TOPOLOGY) {
         it('says when there is nothing to report', async () => {
             const { words } = await shown();
             expect(words).to.include('The queue is empty.').and.to.include('Ledger mismatches 0');
-            expect(words).to.include('None: every host may be called.').and.to.include('None: no endpoint ended two workers.');
+            expect(words).to.include('None: every host may be called.').and.to.include('None: no endpoint has crashed two workers.');
             expect(words).to.match(/Slots busy \d+ of 64/);
         });
 

@@ -126,7 +126,7 @@ async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     if (!read.ok) return showNewPasskey(visit, read.problems);
     const made = takesPasskeys(app) ? await readNewPasskey(app, me.userId, fields.get('credential') ?? '') : undefined;
     const { name } = read.values;
-    // Alone, since passkeys that are added at once would exceed the limit together.
+    // Runs alone, since passkeys that are added concurrently could exceed the limit together.
     const isKept =
         made !== undefined &&
         (await whileSignedIn(app.db, me, (trx) => addPasskey(trx, { ...made, userId: me.userId, name }), { alone: true }));

@@ -68,7 +68,7 @@ async function browse(visit: Pick<Visit, 'app' | 'query' | 'ask'>): Promise<Show
             trending,
             wanted,
             isUnfiltered,
-            next: page.next === undefined ? undefined : pathOf({ ...asked, from: await app.cursors.seal(boundTo(query), page.next) }),
+            next: page.next === undefined ? undefined : pathOf({ ...asked, from: await app.cursors.seal(cursorQuery(query), page.next) }),
             isFirst,
             byTask,
             request: addressOf('/requests/new', normaliseSite(q).ok ? { domain: q } : { task: q }),
@@ -101,14 +101,14 @@ function readAsked({ query }: Pick<Visit, 'query'>): Asked {
 /** Reads a page of the list. If the cursor has expired or belongs to another list, reads the first page. */
 async function readList({ app, query }: Pick<Visit, 'app' | 'query'>, asked: ListQuery): Promise<FoundPage<string, Json>> {
     const cursor = query('from');
-    const from = cursor === undefined ? undefined : await app.cursors.open(boundTo(asked), cursor);
+    const from = cursor === undefined ? undefined : await app.cursors.open(cursorQuery(asked), cursor);
     return app.lists.page(asked, { limit: PER_PAGE, after: from }).catch((error: unknown) => {
         if (error instanceof PlaceGone) return app.lists.page(asked, { limit: PER_PAGE });
         throw error;
     });
 }
 
-function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
+function cursorQuery({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
     const words = search === undefined ? null : [search.joined, ...search.terms.map(({ text }) => text)];
     return ['registry', words, category ?? null, isVerifiedOnly, sort ?? null];
 }

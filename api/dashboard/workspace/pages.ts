@@ -130,7 +130,7 @@ function faultText(fault: MemberFault): string {
         : 'Only owners can change owners.';
 }
 
-/** A web address that mail programs make a link of, except for a mere domain, which may be a company's name. */
+/** A web address that mail programs turn into a link. A bare domain is allowed, since it may be a company's name. */
 const WEB_ADDRESS = /:\/\/|\bwww\.|\.\p{L}{2,}(?::\d+)?[/?]/iu;
 
 /**
@@ -295,7 +295,7 @@ function optional<T>(reader: Reader<T>): Reader<T | undefined> {
     return (text) => (text.trim() === '' ? { ok: true, value: undefined } : reader(text));
 }
 
-/** Users choose the name of a workspace, so it cannot end its quotation. */
+/** Users choose the name of a workspace, so it must not close the quotation marks. */
 export function inQuotes(name: string): string {
     return `"${name.replaceAll('"', "'")}"`;
 }
