@@ -73,7 +73,7 @@ export async function loadPackages(
 function filesAt(path: string): string[] {
     const stats = readable(path, () => statSync(path));
     if (stats.isFile()) return [path];
-    if (!stats.isDirectory()) throw new LoadFault('NOT_FOUND', `${path} is no file and no folder.`);
+    if (!stats.isDirectory()) throw new LoadFault('NOT_FOUND', `${path} is neither a file nor a folder.`);
     const names = readable(path, () => readdirSync(path))
         .filter((name) => name.endsWith('.json'))
         .sort();
@@ -93,7 +93,7 @@ function parseFile(file: string): unknown {
     try {
         return JSON.parse(text.replace(/^\ufeff/, ''));
     } catch (error) {
-        if (error instanceof SyntaxError) throw new LoadFault('INVALID_JSON', `${file} is no well-formed JSON: ${error.message}`);
+        if (error instanceof SyntaxError) throw new LoadFault('INVALID_JSON', `${file} is not well-formed JSON: ${error.message}`);
         throw error;
     }
 }

@@ -52,7 +52,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
             workspaceId: caller.workspaceId,
             userId: caller.userId,
             accountId: caller.accountId,
-            isGuarded: caller.plan !== 'enterprise',
+            isLimited: caller.plan !== 'enterprise',
             by: byCall(call),
         },
         ifMatch,

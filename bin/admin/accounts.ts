@@ -73,7 +73,7 @@ export async function create(operator: Operator, options: CreateOptions): Promis
         if (invitedBy !== undefined) await userOrFault(trx, invitedBy);
         const earlier = await earlierAccount(trx, email);
         if (earlier !== undefined && !operator.isJson && anotherWorkspace !== true) {
-            throw new AdminFault('VALIDATION_ERROR', `${earlier}. Add --another-workspace to make one more workspace for it.`);
+            throw new AdminFault('VALIDATION_ERROR', `${earlier}. Add --another-workspace to create another workspace for it.`);
         }
         const limited = Object.keys(overrides).length > 0 ? { overrides } : {};
         const result = await createAccount(trx, { email, plan, bonus: credits, invitedBy, scopes, ...limited });
@@ -91,8 +91,8 @@ export async function create(operator: Operator, options: CreateOptions): Promis
     });
     const isLate = invitedBy !== undefined && !made.isNewUser;
     const notes = [
-        ...(made.earlier === undefined ? [] : [`admin: ${made.earlier}; it got one more workspace`]),
-        ...(isLate ? ['admin: this address is not new, so that the invitation does not count'] : []),
+        ...(made.earlier === undefined ? [] : [`admin: ${made.earlier}; another workspace was created for it`]),
+        ...(isLate ? ['admin: this address is not new, so the invitation does not count'] : []),
     ];
     return {
         ...done({ user_id: made.userId, workspace_id: made.workspaceId, key_id: made.keyId, api_key: made.apiKey }),
@@ -138,7 +138,7 @@ export async function remove(operator: Operator, userId: string, { reason }: { r
                 if (members === 1 && plan !== 'free') await setPlan(trx, workspaceId, 'free', {});
             }
             const names = workspaces.map(({ workspaceId }) => workspaceId);
-            if (!(await deleteAccount(trx, userId))) throw new AdminFault('NOT_FOUND', `${userId} is deleted already.`);
+            if (!(await deleteAccount(trx, userId))) throw new AdminFault('NOT_FOUND', `${userId} is already deleted.`);
             return { target: userId, before: { workspaces: names }, after: null, result: names };
         },
         reason,
@@ -152,7 +152,7 @@ async function workspacesToLeave(db: Db, userId: string): Promise<LeftWorkspace[
     const workspaces = await workspacesLeft(db, userId);
     const orphans = workspacesNeedingOwner(workspaces).map(({ workspaceId }) => workspaceId);
     if (orphans.length > 0) {
-        const words = `${userId} is the only owner of ${orphans.join(', ')}: another member has to be made one first.`;
+        const words = `${userId} is the only owner of ${orphans.join(', ')}. Make another member an owner first.`;
         throw new AdminFault('FORBIDDEN', words);
     }
     for (const { workspaceId, plan, members } of workspaces) {

@@ -15,7 +15,7 @@ export async function rotate({ db, secrets, secretKeyId, actor, command }: Opera
         result: { key: secretKeyId, tables },
         lines: table(['table', 'rewrapped', 'current', 'unreadable'], tables.map(Object.values)),
         ...(unreadable > 0 && {
-            note: `admin: no key of SECRET_KEYS opens ${unreadable} of these secrets; add the key that sealed them, and run this again`,
+            note: `admin: no key of SECRET_KEYS decrypts ${unreadable} of these secrets; add the key that encrypted them, and run this again`,
         }),
     };
 }

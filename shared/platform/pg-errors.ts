@@ -42,7 +42,7 @@ function messageOf(error: unknown): string {
     return error instanceof Error ? error.message : '';
 }
 
-/** Codes by which a server takes no writes: its disk or memory is full, its disk is broken, or it is a standby. */
+/** Codes of a server that takes no writes: its disk or memory is full, its disk is broken, or it is a standby. */
 const NO_WRITES = ['53100', '53200', '58030', '25006'] as const;
 /** Codes that are the operator's to repair, not a caller's: those, no right, damaged data. */
 export const SERVER_FAULTS = [...NO_WRITES, '42501', 'XX001', 'XX002'] as const;

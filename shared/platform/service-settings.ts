@@ -75,7 +75,7 @@ export function readOAuthClientsFile(read: SettingsReader): OAuthClients {
     try {
         const clients = readOAuthClients(JSON.parse(readFileSync(path, 'utf8')));
         if (clients !== undefined) return clients;
-        read.fault(name, `must be a file of JSON such as ${shape}, which ${path} is not`, 'oauth-clients.json');
+        read.fault(name, `must be a JSON file such as ${shape}, but ${path} is not`, 'oauth-clients.json');
     } catch {
         // The message of the JSON parser may repeat a secret.
         read.fault(name, `must be a readable JSON file, but ${path} is not`, 'oauth-clients.json');

@@ -114,7 +114,7 @@ describe('rotating the encryption keys', () => {
         const [ada, lost] = [await withApp(OLD), await withApp(GONE)];
         const { code, json, told } = await rotate(`${NEW},${OLD}`);
         expect([code, json['tables']]).to.deep.equal([0, counts(1, 0, 1)]);
-        expect(told).to.include('opens 1 of these secrets');
+        expect(told).to.include('decrypts 1 of these secrets');
         expect([await enters(ada, NEW, 1), await enters(lost, NEW, 1)]).to.deep.equal(['right', 'unreadable']);
         expect((await rotate(`${NEW},${GONE}`)).json['tables']).to.deep.equal(counts(1, 1, 0));
         expect(await enters(lost, NEW, 2)).to.equal('right');

@@ -19,7 +19,7 @@ describe('what an operator looks up', () => {
         const { db } = database;
         ada = await createAccount(db, { email: 'ada@people.example', plan: 'free', bonus: 7 });
         bob = await createAccount(db, { email: 'bob@firm.example', plan: 'pro' });
-        const publisher = { userId: bob.userId, workspaceId: bob.workspaceId, accountId: bob.workspaceId, isGuarded: true };
+        const publisher = { userId: bob.userId, workspaceId: bob.workspaceId, accountId: bob.workspaceId, isLimited: true };
         await publishPackage(db, orderOf(packageOf('bob.example'), publisher));
         await publishPackage(db, orderOf(packageOf('blocked.example'), undefined));
         await db.transaction((trx) => blockDomain(trx, 'blocked.example', 'asked by mail'));

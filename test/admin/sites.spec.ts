@@ -88,7 +88,7 @@ describe('the operator’s commands for sites', () => {
 
     it('yanks a version, and names the new latest version', async () => {
         const { workspaceId, userId } = await newAccount();
-        const publisher = { workspaceId, userId, accountId: userId, isGuarded: true };
+        const publisher = { workspaceId, userId, accountId: userId, isLimited: true };
         for (const text of ['one', 'two']) await publishPackage(opened.db, orderOf(packageOf('pulled.example', text), publisher));
         expect(await done('schema', 'yank', 'pulled.example', 2, '--reason', 'legal')).to.deep.equal({
             site: 'pulled.example',
@@ -114,7 +114,7 @@ describe('the operator’s commands for sites', () => {
     it('reports a yank to the workspace that published the version and to the proved owner, in their audits and by mail', async () => {
         const [publisher, owner] = [await newAccount(), await newAccount()];
         const { workspaceId, userId } = publisher;
-        const order = orderOf(packageOf('told.example'), { workspaceId, userId, accountId: userId, isGuarded: true });
+        const order = orderOf(packageOf('told.example'), { workspaceId, userId, accountId: userId, isLimited: true });
         await publishPackage(opened.db, order);
         await makeOwner(opened.db, 'told.example', owner.workspaceId);
         await opened.db.raw('update maintainers set proven_at = app_now() where workspace_id = ?', [owner.workspaceId]);

@@ -195,7 +195,7 @@ for (const topology of ANY_TOPOLOGY) {
                 removed,
             ]);
             expect(await linesOf(contributor)).to.deep.equal([`Version 2 of ${SHOP} was taken out of use (broken).`]);
-            const leaving = `Workspace ${owner.workspaceId} added it. It may leave at any time; if it is the only one by then, it adds another first, such as that one.`;
+            const leaving = `Workspace ${owner.workspaceId} added it. It may leave at any time. If it is the only maintainer by then, it has to add another one first.`;
             expect(await linesOf(caller)).to.deep.equal([`${added} ${leaving}`, removed]);
             const acts = dataOf<{ action: string; target: string }[]>(await owner.call('GET', '/v1/audit'));
             expect(acts.map(({ action }) => action)).to.include.members(['maintainer.added', 'maintainer.removed']);

@@ -33,7 +33,7 @@ describe('a batch that names many versions of large packages', () => {
             content: contentOf(document),
             versionHash: createHash('sha256').update(String(version)).digest('hex'),
             registrable: SITE,
-            publisher: { workspaceId: eve.workspaceId, userId: eve.userId, accountId: eve.workspaceId, isGuarded: false },
+            publisher: { workspaceId: eve.workspaceId, userId: eve.userId, accountId: eve.workspaceId, isLimited: false },
         });
         expect(stored.ok).to.equal(true);
     }

@@ -40,9 +40,9 @@ export function useDatabase({ forEach = false } = {}): OpenedDatabase {
 let people = 0;
 
 /** A user with a free workspace who may publish. */
-export async function contributor(db: Db, isGuarded = true): Promise<Publisher> {
+export async function contributor(db: Db, isLimited = true): Promise<Publisher> {
     const { userId, workspaceId } = await createAccount(db, { email: `contributor${people++}@people.example`, plan: 'free' });
-    return { userId, workspaceId, accountId: userId, isGuarded };
+    return { userId, workspaceId, accountId: userId, isLimited };
 }
 
 /** A package with one endpoint; `text` makes its content differ. */

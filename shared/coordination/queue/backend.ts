@@ -1,6 +1,6 @@
 import type { FetchJob } from '../../domain/fetch/fetch-job.ts';
 
-/** The content of a queued job: the call, with its times by the store's clock, and the reply channel of the process that waits for the outcome. */
+/** The content of a queued job: the call, with its times by the store's clock, and the reply channel of the waiting process. */
 export interface Envelope {
     job: FetchJob;
     replyTo: string;
@@ -76,7 +76,7 @@ export interface BullWorker {
     run(): void;
     /** Stops taking jobs. Resolves when the running jobs are finished. */
     pause(): Promise<void>;
-    /** @param isCut the store does not answer, so that nothing is waited for */
+    /** @param isCut whether the store does not answer; then nothing is waited for */
     close(isCut: boolean): Promise<void>;
     /** When the loop last made progress, by `performance.now()`. */
     lastProgressAt(): number;

@@ -14,7 +14,7 @@ type SimpleEnd = AttemptEnd & { status: 'succeeded' | 'failed' };
 
 /**
  * Ends items of one batch in one statement: those that succeeded, and reads that failed for good, as long as their holds have not expired
- * and the batch goes on. The account's row is locked until the commit, and a worker that runs many calls answers each step late, so steps
+ * and the batch goes on. The account's row is locked until the commit. A busy worker is slow between the steps of a transaction, so steps
  * would make other calls of the account wait.
  * @returns undefined for an attempt that did not end: `endAttempts` finds out why, and ends it in steps
  */

@@ -18,8 +18,8 @@ export interface Held {
 const TIMEOUT_MS = 5000;
 
 /**
- * Holds the highest costs of these jobs: items of one batch, or one single job. Whole jobs are held for, in their order. If the account
- * pays for none and holds nothing else, the first job holds what there is, at least one unit.
+ * Holds the maximum costs of these jobs: items of one batch, or one single job. Holds for as many whole jobs as the account can pay, in
+ * their order. If it can pay none and holds nothing else, the first job holds what is available, at least one unit.
  * @returns what each job holds, by its operation; `stale`: its site has changed since its look-up. Jobs that must wait for credits are
  * absent.
  */

@@ -46,7 +46,7 @@ const RECHECK = '30 days';
 /** Number of times that a failed proof is checked again, a day apart, before the claim is lost. */
 const MAX_FAILURES = 3;
 
-/** The first proof makes an owner and maintainer, and has other proofs of the domain checked. The third failure ends a proof. */
+/** The first proof makes an owner and maintainer, and makes other proofs of the domain due. The third failure in a row ends a proof. */
 export async function endCheck(db: Db, claimId: string, found: ProofFound): Promise<void> {
     await db.transaction(async (trx) => {
         const domain = await trx('claims').where({ id: claimId }).first('registrable');
@@ -92,7 +92,7 @@ async function prove(db: Db, claim: Claim, method: ProofMethod): Promise<void> {
         workspaceId,
         domain: registrable,
         subject: `Your workspace is proved as the owner of ${registrable}`,
-        line: `A claim on ${registrable} was proved ${method === 'dns' ? 'by DNS' : 'by a file'}. Your workspace is now its owner here: it is told of every version, and decides who maintains it and what may be called.
+        line: `A claim on ${registrable} was proved ${method === 'dns' ? 'by DNS' : 'by a file'}. Your workspace is now its owner here: it is notified of every version, and decides who maintains it and what may be called.
 
 Leave the record or the file where it is: it is looked up again every month. If nobody of yours did this, somebody else can change your DNS or your web server.`,
     });

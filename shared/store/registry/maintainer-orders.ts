@@ -46,7 +46,7 @@ export async function addAsMaintainer(
         await notifyOfDomain(trx, by, registrable, line);
         // Anybody may add anybody, so a workspace gets at most one such mail an hour.
         const subject = `Who maintains ${registrable} has changed`;
-        const leaving = `Workspace ${by} added it. It may leave at any time; if it is the only one by then, it adds another first, such as that one.`;
+        const leaving = `Workspace ${by} added it. It may leave at any time. If it is the only maintainer by then, it has to add another one first.`;
         await notifyOwners(trx, { workspaceId, domain: registrable, topic: 'added', subject, line: `${line} ${leaving}` });
         return undefined;
     });

@@ -26,16 +26,16 @@ export interface VersionOfDomain {
 }
 
 /** Raw, because it runs during fetches. */
-const IS_BELIEVED = `
+const IS_TRUSTED = `
     select ${claimOf('d.registrable')} <> 'unproven'
            or exists (select from versions v where v.id = :versionId and v.verified_at is not null and :endpoint = any (v.passed_endpoints))
-           as is_believed
+           as is_trusted
     from (select :registrable as registrable) d`;
 
-/** Whether a method that usually writes reads here: the publisher speaks for the site, or a run called it in this version. */
+/** Whether a POST declared as a read is one: the publisher speaks for the site, or a verification run called it in this version. */
 export async function isTrustedRead(db: Db, version: VersionOfDomain, endpoint: string): Promise<boolean> {
-    const { rows } = await db.raw<{ rows: [{ is_believed: boolean }] }>(IS_BELIEVED, { ...version, endpoint });
-    return rows[0].is_believed;
+    const { rows } = await db.raw<{ rows: [{ is_trusted: boolean }] }>(IS_TRUSTED, { ...version, endpoint });
+    return rows[0].is_trusted;
 }
 
 /** Whether the publisher of a version proved the domain, is Routebook, or received the domain from Routebook. */

@@ -15,7 +15,7 @@ export interface Publisher {
     userId: string;
     accountId: string;
     /** Whether the publishing limits apply. False for enterprise accounts. */
-    isGuarded: boolean;
+    isLimited: boolean;
     /** The actor for the audit log of the workspace; absent: an operator's tool. */
     by?: By;
 }
@@ -168,8 +168,12 @@ const BYTES_A_DAY = 64 * 1024 * 1024;
  * Checks the publishing limits per account: new versions an hour, their bytes and new sites a day, over a sliding window; undefined if the
  * publish is allowed. `lockDomain` serialises the publishes of an account, so the count is exact.
  */
-export async function guardPublishing(db: Db, publisher: Publisher | undefined, isNewSite: boolean): Promise<PublishRefusal | undefined> {
-    if (publisher === undefined || !publisher.isGuarded) return undefined;
+export async function checkPublishingLimits(
+    db: Db,
+    publisher: Publisher | undefined,
+    isNewSite: boolean,
+): Promise<PublishRefusal | undefined> {
+    if (publisher === undefined || !publisher.isLimited) return undefined;
     const own = { published_by_account: publisher.accountId };
     const versionWait = await waitFor(db, own, '1 hours', VERSIONS_AN_HOUR);
     const siteWait = isNewSite ? await waitFor(db, { ...own, version: 1 }, '24 hours', SITES_A_DAY) : 0;

@@ -8,7 +8,7 @@ import { ownersOf } from './ownership.ts';
 import { storePaces } from './paces.ts';
 import {
     addVersion,
-    guardPublishing,
+    checkPublishingLimits,
     type LatestPublication,
     lockDomain,
     type Publication,
@@ -72,7 +72,7 @@ async function store(db: Db, order: PublishOrder, seen: Compared, isLast: boolea
     const compared = isSame ? seen : await compare(before, order, true);
     const next = await nextVersion(db, order, { before, compared });
 
-    const full = await guardPublishing(db, order.publisher, before.versions === 0);
+    const full = await checkPublishingLimits(db, order.publisher, before.versions === 0);
     if (full !== undefined) return full;
     const { versionId, publishedAt } = await addVersion(db, order, next);
     if (before.hasPaces || order.document.pace !== undefined) await storePaces(db, order.registrable);

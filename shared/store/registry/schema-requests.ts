@@ -140,8 +140,8 @@ function fulfilledEvent({ id, domain, workspaceId }: KeyedRequest, fulfilled_by:
 }
 
 /**
- * The domains with the most open requests. Those that more people request come first, so that repeats of one caller do not rank a
- * domain: workspaces count by one of their owners, and all callers without a key as one. Blocked domains are left out. A trigger counts.
+ * The most requested domains, by the number of people, then of open requests, so that repeats of one caller do not raise a domain.
+ * Workspaces count by one of their owners, and all callers without a key as one. Blocked domains are left out. A trigger counts.
  */
 export async function mostRequested(db: Db, limit: number): Promise<{ domain: string; requests: number }[]> {
     const blocked = db('domains as d').whereRaw('d.registrable = r.registrable').where({ 'd.is_blocked': true }).select('d.registrable');

@@ -82,7 +82,7 @@ async function changeDomain(db: Db, registrable: string, change: Record<string, 
     return findDomain(db, registrable);
 }
 
-/** Takes back the bonus for a domain that was blocked, for the audit log of its first publisher. Call it last. Returns credits. */
+/** Takes back the bonus of a blocked domain, and records it for its first publisher. Call it last. Returns the credits. */
 export async function reclaimBonus(db: Db, registrable: string): Promise<number> {
     const credits = await reclaimContribution(db, registrable);
     if (credits === 0) return 0;

@@ -11,7 +11,7 @@ import { storePaces } from './paces.ts';
 import { indexSites } from './search-index.ts';
 import { scheduleRun } from './verification.ts';
 
-/** The highest remaining version becomes the latest. Again, it changes only the reason. Undefined for an unknown version. */
+/** The highest remaining version becomes the latest. A repeated yank changes only the reason. Undefined for an unknown version. */
 export async function yank(
     db: Db,
     site: string,

@@ -225,7 +225,7 @@ async function contribute(world: World, by: { workspaceId: string; userId: strin
     const site = `${by.userId.slice(-8).toLowerCase()}-harbour.example`;
     const endpoints = [anEndpoint(site, { name: 'find_berth' }), anEndpoint(site, { name: 'book_berth', method: 'POST', effect: 'write' })];
     for (const document of [aPackage(site, { endpoints: endpoints.slice(0, 1) }), aPackage(site, { endpoints })]) {
-        const publisher = { ...by, accountId: by.userId, isGuarded: false };
+        const publisher = { ...by, accountId: by.userId, isLimited: false };
         const registrable = registrableDomain(site) ?? '';
         const published = await publishPackage(db, {
             document,

@@ -58,7 +58,7 @@ export function describeApi({ checked, isTimed }: Rows): void {
             check(refused.turns, 'refusing it');
             const document = hostile.document(site);
             const versionHash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
-            const publisher = { workspaceId: eve.workspaceId, userId: eve.userId, accountId: eve.workspaceId, isGuarded: false };
+            const publisher = { workspaceId: eve.workspaceId, userId: eve.userId, accountId: eve.workspaceId, isLimited: false };
             const stored = await publishPackage(world.app.db, {
                 document,
                 content: contentOf(document),
