@@ -116,7 +116,7 @@ export class KeyedQueue<Turn extends QueueTurn = QueueTurn> {
 }
 
 function fullRefusal({ full }: QueueTurn, where: 'key' | 'room' | 'time'): Refusal {
-    return full?.(where) ?? new Refusal('OVERLOADED');
+    return full?.(where) ?? new Refusal('OVERLOADED', undefined, { retryAfter: 1 });
 }
 
 /** The refusal of work that stopped waiting. If the caller hung up, nobody receives it. */

@@ -186,13 +186,19 @@ function messagesIn(body: unknown): unknown {
 /** The JSON-RPC code for invalid params. */
 const INVALID_PARAMS = -32602;
 
+/** Number of invalid values that one error names: each request of the body gets it. */
+const MAX_NAMED = 3;
+
 /**
  * Builds an error for each request of a body with an invalid value, such as a NUL character. A notification gets no answer. Empty if an id
  * is invalid, such as a number that would be rounded: the client could not match the answer.
  */
 function errorsOf(body: unknown, faults: readonly Detail[]): object[] {
     if (faults.some(({ path }) => /^(\/\d+)?\/id$/.test(path))) return [];
-    const message = `Invalid params. ${faults.map(({ path, message }) => `${path}: ${message}`).join(' ')}`;
+    const message = `Invalid params. ${faults
+        .slice(0, MAX_NAMED)
+        .map(({ path, message }) => `${path}: ${message}`)
+        .join(' ')}`;
     const messages = (Array.isArray(body) ? body : [body]) as ({ id?: unknown } | null | undefined)[];
     const ids = messages.map((one) => one?.id).filter((id) => typeof id === 'string' || typeof id === 'number');
     return ids.map((id) => ({ jsonrpc: '2.0', id, error: { code: INVALID_PARAMS, message } }));

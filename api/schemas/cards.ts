@@ -17,15 +17,17 @@ import type { OpenCall, Reply } from '../call.ts';
 /** GET /v1/schemas: finds the sites of one page, then reads their cards. */
 export async function listSchemas(call: OpenCall<object, SchemasQuery, undefined>): Promise<Reply<Card[]>> {
     const { app, query } = call;
-    const asked: ListQuery = {
-        search: readSearch(query.q ?? ''),
-        described: await sitesByTask(call),
-        category: query.category,
-        isVerifiedOnly: query.verified ?? false,
-        sort: query.sort,
+    const read = async () => {
+        const asked: ListQuery = {
+            search: readSearch(query.q ?? ''),
+            described: await sitesByTask(call),
+            category: query.category,
+            isVerifiedOnly: query.verified ?? false,
+            sort: query.sort,
+        };
+        const list = (page: PageOrder<Json>) => app.lists.page(asked, page).catch(refuseOldPlace);
+        return answerPage(call, cursorQuery(asked), list, (sites) => findCards(app.browse, sites));
     };
-    const list = (page: PageOrder<Json>) => app.lists.page(asked, page).catch(refuseOldPlace);
-    const read = () => answerPage(call, cursorQuery(asked), list, (sites) => findCards(app.browse, sites));
     return readTogether(app, `schemas ${JSON.stringify(query)}`, read);
 }
 

@@ -38,7 +38,7 @@ export async function runBatch(session: Session, file: string, options: RunOptio
         expires_in: options.expiresIn,
     });
     try {
-        if (options.dryRun === true) return presentPrice(await client.batches.dryRun(order));
+        if (options.dryRun === true) return presentPrice(await session.client(UPLOAD).batches.dryRun(order));
         if (options.out !== undefined && options.detach !== true) await checkWritable(options.out);
         // The batch continues on the server from here on, so Ctrl-C must print its id.
         const interruption = awaitInterruption();

@@ -63,7 +63,11 @@ export function openDb(options: DbOptions): Db {
                     options.onServerError?.(code);
                 });
                 // Times are parsed in this style. A database or a role may have another one, which may swap day and month.
-                connection.query('set datestyle to iso', (error: Error | null) => done(error, connection));
+                connection.query('set datestyle to iso', (error: Error | null) => {
+                    // knex does not close a connection that it does not get.
+                    if (error !== null) connection.end(() => {});
+                    done(error, connection);
+                });
             },
         },
     });

@@ -12,8 +12,8 @@ const UNSENT = new Set([
     ...['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', '57P03', '53300'],
     // The server rejects all connections, because the database was closed or replaced or the password changed.
     ...['55000', '3D000', '28000', '28P01'],
-    // The server has no disk or memory left, or takes no writes: the statement was rolled back.
-    ...['53100', '53200', '25006'],
+    // The server has no disk or memory left, a broken disk, or takes no writes: the statement was rolled back.
+    ...['53100', '53200', '58030', '25006'],
 ]);
 /** Node's codes for a certificate that it does not accept, and what `pg` says of a server without TLS. */
 const REFUSED_CERTIFICATE = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/;

@@ -327,6 +327,8 @@ describe('a second factor', () => {
             await turnOn(owner);
             await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' });
             expect((await member.get('/dashboard/keys')).status).to.equal(200);
+            const access = wordsOf((await member.get('/dashboard/settings/access')).html);
+            expect(access).to.include('Not shown').and.not.include('nightly');
             await look();
             expect((await member.get('/dashboard/keys')).to).to.equal(FACTORS);
         });

@@ -1,5 +1,6 @@
 import { counted } from '../../../shared/domain/text/counted.ts';
 import { type Access, type AccessKind, listAccess } from '../../../shared/store/accounts/access.ts';
+import { isLocked } from '../authorize.ts';
 import { type Answer, MANAGERS, type PersonalVisit, USERS } from '../page.ts';
 
 export const ACCESS_PATH = '/dashboard/settings/access';
@@ -28,14 +29,16 @@ const REMOVALS: Readonly<Record<AccessKind, Removal>> = {
     member: { action: (id) => `/dashboard/workspace/members/${id}/remove`, label: 'Remove', isAllowed: byManager },
 };
 
-/** Lists what acts for the user without a session, newest first, each with the form that removes it. */
+/** Lists what acts for the user without a session, newest first, each with the form that removes it. Workspaces that demand a missing factor are only named. */
 export async function showAccess({ app, me }: PersonalVisit): Promise<Answer> {
-    const rows = await listAccess(app.db, me.userId);
+    const locked = me.workspaces.filter((one) => isLocked(me, one));
+    const lockedIds = new Set(locked.map(({ workspaceId }) => workspaceId));
+    const rows = (await listAccess(app.db, me.userId)).filter(({ workspaceId }) => workspaceId === null || !lockedIds.has(workspaceId));
     const shown = rows.map((row) => {
         const { action, label, isAllowed } = REMOVALS[row.kind];
         return { ...row, label, action: isAllowed(row) ? action(row.id) : undefined };
     });
-    return { view: 'account/access', title: 'Access to your account', model: { rows: shown } };
+    return { view: 'account/access', title: 'Access to your account', model: { rows: shown, locked } };
 }
 
 /** What is left, for a mail: `2 API keys, 1 webhook`; empty if nothing is. */

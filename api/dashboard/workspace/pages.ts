@@ -200,17 +200,13 @@ async function changeRoleByForm(visit: WorkspaceVisit): Promise<Answer> {
             await tellMember(trx, visit, userId, (name) => `Your role in the workspace ${name} is now ${role}`);
         return changed;
     });
-    if (done.ok) return { to: '/dashboard/workspace', notice: 'role-changed' };
-    return showWorkspace(visit, { members: { '': faultText(done.fault) } });
+    if (!done.ok) return showWorkspace(visit, { members: { '': faultText(done.fault) } });
+    visit.hurryMail();
+    return { to: '/dashboard/workspace', notice: 'role-changed' };
 }
 
 /** Mails a member who loses rights, since a thief in another owner's session may take a workspace in this way. */
-async function tellMember(
-    trx: Db,
-    { app, me, workspace, hurryMail }: WorkspaceVisit,
-    userId: string,
-    said: (name: string) => string,
-): Promise<void> {
+async function tellMember(trx: Db, { app, me, workspace }: WorkspaceVisit, userId: string, said: (name: string) => string): Promise<void> {
     const member = await findUser(trx, userId);
     // An unconfirmed address may belong to a stranger.
     if (userId === me.userId || member === undefined || member.verifiedAt === null) return;
@@ -223,7 +219,6 @@ async function tellMember(
 If you did not expect this, ask them, or the operator of this service.
 `,
     });
-    hurryMail();
 }
 
 /** Removes a member, or the visitor. @param form the form that shows why nobody was removed */
@@ -240,6 +235,7 @@ async function remove(visit: WorkspaceVisit, userId: string, form: 'members' | '
         return removed;
     });
     if (!done.ok) return showWorkspace(visit, { [form]: { '': faultText(done.fault) } });
+    visit.hurryMail();
     return { to: '/dashboard/workspace', notice: isLeaving ? 'workspace-left' : 'member-removed' };
 }
 

@@ -13,22 +13,14 @@ interface BatchedPostgresConnection {
     pool: pg.Pool;
     /** Slots of the worker; absent for a producer. */
     concurrency?: number;
-    /** The store's clock; a producer needs none. */
-    now?: () => number;
 }
 
 /** BullMQ's factory for `BatchedPostgresBackend`. The caller keeps ownership of the pool. */
 export const createBatchedPostgresBackend: BackendFactory<BatchedPostgresBackend, BatchedPostgresConnection> = (name, options) => {
-    const { pool, concurrency = 0, now = Date.now } = options.connection;
+    const { pool, concurrency = 0 } = options.connection;
     // BullMQ has a type of its own for pools.
     if (!isPgPool(pool)) throw new TypeError('this is not a pg pool');
-    return new BatchedPostgresBackend(
-        { pool, concurrency, now },
-        new RetriedConnection(pool),
-        name,
-        { ...options, connection: pool },
-        true,
-    );
+    return new BatchedPostgresBackend({ pool, concurrency }, new RetriedConnection(pool), name, { ...options, connection: pool }, true);
 };
 
 /** BullMQ caches a failed first check of its schema. A worker that started without PostgreSQL would never take a job. */
@@ -47,19 +39,14 @@ class RetriedConnection extends PostgresConnection {
 export class BatchedPostgresBackend extends PostgresQueueBackend {
     readonly taken: TakenJobs;
     readonly #pool: pg.Pool;
-    readonly #now: () => number;
     /** Signals so far, and how many of them came before a turn that found no more jobs. */
     #signals = 0;
     #answered = 0;
     #wake: () => void = () => {};
 
-    constructor(
-        { pool, concurrency, now }: Required<BatchedPostgresConnection>,
-        ...args: ConstructorParameters<typeof PostgresQueueBackend>
-    ) {
+    constructor({ pool, concurrency }: Required<BatchedPostgresConnection>, ...args: ConstructorParameters<typeof PostgresQueueBackend>) {
         super(...args);
         this.#pool = pool;
-        this.#now = now;
         this.taken = new TakenJobs(
             { turn: (...turn) => this.#turn(...turn), giveBack: (...jobs) => this.#giveBack(...jobs) },
             // An outcome may have 10 MiB.
@@ -93,7 +80,7 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
     override async extendLocks(ids: string[], _tokens: string[], durationMs: number): Promise<string[]> {
         const { rows } = await this.#pool.query<{ id: string }>({
             ...RENEW,
-            values: [QUEUE_NAME, this.taken.token, ids, this.#now() + durationMs],
+            values: [QUEUE_NAME, this.taken.token, ids, durationMs],
         });
         return this.taken.renewed(
             ids.length,
@@ -106,7 +93,7 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
         const { maxStalledCount, stalledInterval } = WORKER_OPTIONS;
         const { rows } = await this.#pool.query<{ id: string }>({
             ...STALLED,
-            values: [QUEUE_NAME, maxStalledCount, this.#now(), stalledInterval],
+            values: [QUEUE_NAME, maxStalledCount, stalledInterval],
         });
         return rows.map(({ id }) => id);
     }
@@ -139,7 +126,7 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
 
     async #turn(token: string, wanted: number, finished: readonly Finished[]): Promise<TakenJob[]> {
         const values = [
-            ...[QUEUE_NAME, token, wanted, this.#now(), WORKER_OPTIONS.lockDuration],
+            ...[QUEUE_NAME, token, wanted, WORKER_OPTIONS.lockDuration],
             ...[finished.map(({ id }) => id), finished.map(({ channel }) => channel), finished.map(({ body }) => body)],
         ];
         const signals = this.#signals;

@@ -27,7 +27,7 @@ export type Consumer = ReturnType<typeof openConsumer>;
 
 interface ConsumerOptions {
     backend: WorkerBackend;
-    clock: Pick<StoreClock, 'jobFromStore' | 'outcomeToStore'>;
+    clock: Pick<StoreClock, 'jobFromStore' | 'outcomeToStore' | 'known'>;
     handler: Handler;
     concurrency: number;
     /** Called for each job whose worker died, before its caller receives the answer. */
@@ -54,9 +54,18 @@ export function openConsumer({ backend, clock, handler, concurrency, onDeath, lo
         const answer = () => reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' });
         void (onDeath === undefined ? answer() : onDeath(clock.jobFromStore(envelope.job)).then(answer, answer));
     });
-    worker.run();
+    let state: 'waiting' | 'running' | 'stopped' = 'waiting';
+    // Before the clocks are compared, the deadline of every job could look past.
+    void clock.known.then(() => {
+        if (state === 'stopped') return;
+        state = 'running';
+        worker.run();
+    });
     // The opener and the queue both close a consumer.
-    const pausing = once(() => pause(worker, () => running.size));
+    const pausing = once(() => {
+        state = 'stopped';
+        return pause(worker, () => running.size);
+    });
     const close = once(async () => {
         const { isCut } = await pausing();
         await worker.close(isCut);
@@ -71,7 +80,7 @@ export function openConsumer({ backend, clock, handler, concurrency, onDeath, lo
         close,
         inFlight: () => running.size,
         /** When the loop last made progress, in milliseconds since the epoch, also after a jump of the clock. In a healthy worker at most 3 s ago. */
-        lastProgressAt: () => Date.now() - (performance.now() - worker.lastProgressAt()),
+        lastProgressAt: () => (state === 'waiting' ? Date.now() : Date.now() - (performance.now() - worker.lastProgressAt())),
     };
 
     /** Replies before the job is removed from the queue. In the opposite order, a crash in between would lose the answer. */

@@ -100,7 +100,7 @@ export function openPostgresProducer({ databaseUrl, secrets, log, now }: Postgre
 }
 
 /** Opens the worker's side in PostgreSQL: a pool, one connection that listens for jobs, and one for cancellations. */
-export function openPostgresWorker({ databaseUrl, secrets, log, now }: PostgresQueueOptions): WorkerBackend {
+export function openPostgresWorker({ databaseUrl, secrets, log }: Omit<PostgresQueueOptions, 'now'>): WorkerBackend {
     const pool = openPool({
         url: databaseUrl,
         part: 'postgres worker',
@@ -131,7 +131,7 @@ export function openPostgresWorker({ databaseUrl, secrets, log, now }: PostgresQ
         openWorker(process, { concurrency }) {
             const worker = new bull.Worker<Envelope, void>(QUEUE_NAME, (job) => process(job.id ?? '', job.data), {
                 ...WORKER_OPTIONS,
-                connection: { pool, concurrency, now },
+                connection: { pool, concurrency },
                 concurrency,
             });
             const opened = worker.getBackend();

@@ -92,7 +92,7 @@ export function openQueue(options: QueueOptions): Queue {
             }
         },
         consume(handler, { concurrency, onDeath }) {
-            const consumer = openConsumer({ backend: openWorker(options, now), clock, handler, concurrency, onDeath, log });
+            const consumer = openConsumer({ backend: openWorker(options), clock, handler, concurrency, onDeath, log });
             consumers.push(consumer);
             return consumer;
         },
@@ -182,6 +182,6 @@ function openProducer({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueO
     return openRedisProducer({ redisUrl, keyPrefix, log, now });
 }
 
-function openWorker({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions, now: () => number): WorkerBackend {
-    return redisUrl === undefined ? openPostgresWorker({ databaseUrl, secrets, log, now }) : openRedisWorker({ redisUrl, keyPrefix, log });
+function openWorker({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions): WorkerBackend {
+    return redisUrl === undefined ? openPostgresWorker({ databaseUrl, secrets, log }) : openRedisWorker({ redisUrl, keyPrefix, log });
 }

@@ -17,9 +17,11 @@ export type StoreClock = ReturnType<typeof openStoreClock>;
  * @param read asks the store for its time, in milliseconds since the epoch
  */
 export function openStoreClock(read: () => Promise<number>, log: ConnectionLog) {
+    /** The store's time when `performance.now()` was 0. */
     let origin = performance.timeOrigin;
     let isWrong = false;
     let isClosed = false;
+    const { promise: known, resolve: know } = Promise.withResolvers<void>();
     let next: NodeJS.Timeout | undefined;
 
     /** How far the clock of this machine is ahead of the store's. */
@@ -31,6 +33,7 @@ export function openStoreClock(read: () => Promise<number>, log: ConnectionLog) 
         const at = await read();
         const heard = performance.now();
         if (origin < at - heard || origin > at - asked) origin = at - (asked + heard) / 2;
+        know();
         const ahead = aheadMs();
         const wasWrong = isWrong;
         isWrong = Math.abs(ahead) >= TOLERATED_MS;
@@ -55,6 +58,8 @@ export function openStoreClock(read: () => Promise<number>, log: ConnectionLog) 
 
     watch();
     return {
+        /** Resolves after the first comparison. */
+        known,
         /** The time of the store, in milliseconds since the epoch. */
         now: () => Math.round(performance.now() + origin),
         aheadMs,
