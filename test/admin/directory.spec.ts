@@ -172,7 +172,7 @@ describe('what an operator looks up', () => {
         expect((await run('usage', 'top')).out[1]).to.match(/^bob\.example +3 +66\.6 % +2 /);
     });
 
-    it('an address with an account, which gets one more workspace for a program, or for a person who asks for it', async () => {
+    it('an address with an account, which gets another workspace for a program, or for a person who asks for it', async () => {
         const create = ['account', 'create', '--email', 'Ada+x@people.example'];
         const refused = await run(...create);
         expect(refused.code).to.equal(1);
@@ -180,7 +180,7 @@ describe('what an operator looks up', () => {
         expect((await run(...create, '--another-workspace')).code).to.equal(0);
         const again = await run(...create, '--json');
         expect(again.code).to.equal(0);
-        expect(again.err).to.include(ada.userId).and.include(`${ada.workspaceId} on free`).and.include('one more workspace');
+        expect(again.err).to.include(ada.userId).and.include(`${ada.workspaceId} on free`).and.include('another workspace was created for it');
         expect(JSON.parse(again.out.at(-1) ?? 'null'))
             .to.include({ user_id: ada.userId })
             .and.not.include({ workspace_id: ada.workspaceId });

@@ -107,7 +107,7 @@ describe('an operator with terms', () => {
         expect(() => readConfig({ TERMS_FILE: file })).to.throw(ConfigFault, 'TERMS_FILE: must be Markdown whose first line is its title');
         expect(() => readConfig({ PRIVACY_FILE: joinPath(folder, 'gone.md') })).to.throw(
             ConfigFault,
-            'PRIVACY_FILE: must be a file that can be read',
+            'PRIVACY_FILE: must be a readable file',
         );
     });
 });
