@@ -35,7 +35,7 @@ const TABLE = {
     INVALID_DOMAIN: callerFault(400, 'This is not a domain name of a site; give a bare host such as shop.example.com.'),
     INVALID_PARAMS: callerFault(400, 'A parameter is missing, unknown or of the wrong type for this endpoint; details name each.'),
     INVALID_IDEMPOTENCY_KEY: callerFault(400, 'Send one Idempotency-Key, of 1 to 255 visible ASCII characters.'),
-    API_KEY_REQUIRED: callerFault(401, 'This route needs an API key: Authorization: Bearer <API_KEY>.'),
+    API_KEY_REQUIRED: callerFault(401, 'This route needs an API key. Send Authorization: Bearer <API_KEY>.'),
     INVALID_API_KEY: callerFault(401, 'The API key is unknown, revoked or expired.'),
     INSUFFICIENT_CREDITS: callerFault(402, 'The account has too few credits for this call.'),
     NOT_MAINTAINER: callerFault(
