@@ -8,5 +8,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.exitCode = await runAdmin(process.argv.slice(2), {
     print: (line) => process.stdout.write(`${line}\n`),
     tableWidth: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
-    complain: (line) => process.stderr.write(`${line}\n`),
+    printError: (line) => process.stderr.write(`${line}\n`),
 });

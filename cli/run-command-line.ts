@@ -4,7 +4,7 @@ import { VERSION } from '../shared/platform/version.ts';
 import { addAllCommands } from './commands/all.ts';
 import { presentFailure } from './failures.ts';
 import { ENDED_BY_CTRL_C } from './interruption.ts';
-import { openSession, type Run } from './session.ts';
+import { createSession, type Run } from './session.ts';
 import { PROGRAM, type Settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,12 +16,12 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         (load) =>
         async (...given) => {
             // Commander passes the command last.
-            const session = openSession(terminal, settings, (given.pop() as Command).optsWithGlobals());
+            const session = createSession(terminal, settings, (given.pop() as Command).optsWithGlobals());
             const work = await load();
             const { result, lines = [], hint, isFailure, isInterrupted } = await work(session, ...(given as never[]));
             if (isJson) terminal.print(JSON.stringify(result));
             else for (const line of lines) terminal.print(line);
-            if (hint !== undefined) terminal.complain(hint);
+            if (hint !== undefined) terminal.printError(hint);
             if (isInterrupted === true) exitCode = ENDED_BY_CTRL_C;
             else if (isFailure === true) exitCode = 1;
         };
@@ -40,7 +40,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     } catch (error) {
         if (error instanceof CommanderError) return usageExit(error, isJson, terminal);
         const failure = presentFailure(error, terminal.paintError);
-        for (const line of failure.lines) terminal.complain(line);
+        for (const line of failure.lines) terminal.printError(line);
         if (isJson) terminal.print(JSON.stringify({ error: failure.error }));
         return failure.exitCode;
     }
@@ -58,7 +58,7 @@ function newProgram(terminal: Terminal): Command {
         .showHelpAfterError(`("${PROGRAM} --help" lists all commands)`)
         .configureOutput({
             writeOut: (text) => terminal.print(text.trimEnd()),
-            writeErr: (text) => terminal.complain(text.trimEnd()),
+            writeErr: (text) => terminal.printError(text.trimEnd()),
             getOutHelpWidth: () => Math.min(terminal.columns, 110),
             getOutHasColors: () => terminal.isColourful.out,
             getErrHasColors: () => terminal.isColourful.error,
@@ -87,8 +87,8 @@ Environment variables:
 
 "${PROGRAM} help <command>" shows the help of a command.`;
 
-/** Words that people try, and the commands that do what they mean, of which a group has one or two. */
-const MEANT: ReadonlyMap<string, readonly string[]> = new Map([
+/** Words that people try, and commands that they may mean. Those that exist beside the word are suggested. */
+const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
     ['account', ['whoami']],
     ['call', ['fetch']],
     ['create', ['add', 'run', 'start']],
@@ -113,12 +113,12 @@ const MEANT: ReadonlyMap<string, readonly string[]> = new Map([
     ['watch', ['monitor']],
 ]);
 
-/** Prints errors of a command, with suggestions by meaning: commander knows the spelling alone, and suggests `logout` for `lookup`. */
+/** Adds suggestions by meaning to errors of a command. Commander compares only spelling: it suggests `logout` for `lookup`. */
 function suggestCommands(command: Command, { paintError }: Pick<Terminal, 'paintError'>): void {
     const suggest = (text: string) =>
         text.replace(/^error: unknown command '(\w+)'(?:\n\(Did you mean .*\))?/, (said: string, word: string) => {
             const names = new Set(command.commands.map((one) => one.name()));
-            const meant = (MEANT.get(word) ?? []).filter((name) => names.has(name));
+            const meant = (SYNONYMS.get(word) ?? []).filter((name) => names.has(name));
             return meant.length === 0 ? said : `error: unknown command '${word}'\n(Did you mean ${meant.join(' or ')}?)`;
         });
     command

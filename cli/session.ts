@@ -59,7 +59,7 @@ export interface Session {
 const THIS_MACHINE = 'http://localhost:8080';
 
 /** Selects the server: `--server`, else ROUTEBOOK_URL, else that of the last login, else this machine. @throws CommandFault */
-export function openSession(terminal: Terminal, settings: Settings, options: CommonOptions): Session {
+export function createSession(terminal: Terminal, settings: Settings, options: CommonOptions): Session {
     const keys = keysIn(settings.folder);
     // A broken file hinders no one who names the server and gives the key in the environment.
     let read: ReturnType<StoredKeys['read']> | undefined;
@@ -69,7 +69,7 @@ export function openSession(terminal: Terminal, settings: Settings, options: Com
     };
     const server = readServer(options.server ?? settings.server ?? stored().lastServer ?? THIS_MACHINE);
     const isJson = options.json === true;
-    const note = (line: string) => terminal.complain(line);
+    const note = (line: string) => terminal.printError(line);
     const clientOptions = (): RoutebookOptions => {
         const apiKey = settings.apiKey ?? stored().keyOf(server);
         if (apiKey !== undefined && isInTheClear(server)) note(`! the key is sent unencrypted to ${server}`);

@@ -6,7 +6,7 @@ export type Paint = (style: Style, text: string) => string;
 /** The input and output of a command. Results go to stdout, everything else to stderr. */
 export interface Terminal {
     print(line: string): void;
-    complain(line: string): void;
+    printError(line: string): void;
     /** Colours for stdout and for stderr; either may be a pipe. */
     paint: Paint;
     paintError: Paint;
@@ -41,9 +41,9 @@ interface Output {
 }
 
 /** The terminal of this process, unless other streams are given. */
-export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, stdout, stderr }: Streams = process): Terminal {
+export function createTerminal({ mayColour }: { mayColour: boolean }, { stdin, stdout, stderr }: Streams = process): Terminal {
     const isColourful = { out: mayColour && stdout.isTTY === true, error: mayColour && stderr.isTTY === true };
-    // Programs and files get each line as one.
+    // Lines are broken only on a terminal.
     const lineWidth = widthOf(stderr);
     let shown: ReturnType<typeof spin> | undefined;
     return {
@@ -52,7 +52,7 @@ export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, std
             // Programs and files get results unchanged.
             stdout.write(`${stdout.isTTY === true ? readable(line) : line}\n`);
         },
-        complain(line) {
+        printError(line) {
             shown?.clear();
             stderr.write(`${fold(readable(line), lineWidth)}\n`);
         },
@@ -75,7 +75,7 @@ export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, std
     };
 }
 
-/** The width for what is read by a person. A terminal that does not know its width says 0. */
+/** The width of a terminal, unlimited for pipes and files. A terminal that does not know its width reports 0. */
 function widthOf({ isTTY, columns }: Output): number {
     return isTTY === true && columns ? columns : Number.POSITIVE_INFINITY;
 }
@@ -90,7 +90,7 @@ function readable(text: string): string {
     );
 }
 
-/** Breaks lines between words. What follows is indented as its line is, and by `hang`. */
+/** Breaks lines between words. The parts of a broken line are indented like the line, plus `hang`. */
 export function fold(text: string, columns: number, hang = '  '): string {
     return text
         .split('\n')

@@ -1,4 +1,4 @@
-// Fails if a production dependency has a known vulnerability of severity high or critical. A registry without audits is no failure.
+// Fails if a production dependency has a known vulnerability of severity high or critical. Passes if the registry does not support audits.
 // Usage: node scripts/audit.mjs
 import { spawnSync } from 'node:child_process';
 
@@ -6,15 +6,15 @@ const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], { encodin
 const report = read(stdout);
 const vulnerabilities = report?.metadata?.vulnerabilities;
 if (vulnerabilities === undefined) {
-    console.log('audit: the registry does not answer audits; nothing was checked');
+    console.log('audit: the registry does not support audits; nothing was checked');
 } else {
     const severe = Object.values(report.vulnerabilities ?? {}).filter(({ severity }) => severity === 'high' || severity === 'critical');
     for (const { name, severity } of severe) console.error(`audit: ${name} has a vulnerability of severity ${severity}`);
-    console.log(`audit: ${severe.length} of severity high or critical`);
+    console.log(`audit: ${severe.length} vulnerabilities of severity high or critical`);
     process.exitCode = severe.length > 0 ? 1 : 0;
 }
 
-/** If the registry does not answer, npm prints another object, or nothing. */
+/** Undefined if npm prints no JSON, as it may without an answer of the registry. */
 function read(text) {
     try {
         return JSON.parse(text);

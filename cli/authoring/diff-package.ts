@@ -42,7 +42,7 @@ export function changeWord(change: PackageChange['change'], paint: Paint): strin
     return paint(change === 'major' ? 'red' : change === 'minor' ? 'yellow' : 'green', change);
 }
 
-/** One line for each added, removed and changed endpoint and each added host, which is no news in a first version. */
+/** One line for each added, removed or changed endpoint and each added host. New hosts of a first version get no warning. */
 export function changeLines({ added, removed, changed, hosts_added }: PackageChange['changes'], paint: Paint, isFirst: boolean): string[] {
     return [
         ...added.map((name) => `  ${paint('green', '+')} ${name}`),
@@ -89,7 +89,7 @@ function differences(before: PackageDocument, after: PackageDocument): Differenc
     return found;
 }
 
-/** A part of a package was read from JSON, which its type does not say. */
+/** Safe, since parts of a package come from JSON. */
 function asJson(part: object): Json {
     return part as Json;
 }

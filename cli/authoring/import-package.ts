@@ -6,10 +6,10 @@ import { CannotImport, type Imported, importDocument, type NotCarried, readDocum
 import type { Done, Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
 import type { Paint } from '../terminal.ts';
-import { type DraftWishes, readWishes } from './draft-wishes.ts';
+import { type DraftOverrides, readOverrides } from './draft-overrides.ts';
 import { checkAbsent, type DraftPlace, draftFile, textOf, withEditorSchema, writeDraft } from './write-draft.ts';
 
-interface ImportFileOptions extends DraftPlace, DraftWishes {
+interface ImportFileOptions extends DraftPlace, DraftOverrides {
     /** Tags, paths and methods of the operations to import. */
     only?: string[];
     single?: true;
@@ -21,7 +21,7 @@ export async function importPackage(session: Session, path: string, options: Imp
     const { only = [], single } = options;
     const { egressAllow } = settings.egress();
     const imported = await read(path, {
-        ...readWishes(options),
+        ...readOverrides(options),
         only,
         single: single === true,
         isPortAllowed: (port) => isPortAllowed(egressAllow, port),
@@ -63,7 +63,7 @@ function filesOf(packages: readonly PackageDocument[], out: string | undefined):
     });
 }
 
-/** Fails for a draft without endpoints, so that nothing is written. */
+/** The error for a draft without endpoints, which is not written. */
 function nothingCarried(path: string, imported: Imported, fields: object, paint: Paint): CommandFault {
     const { operations } = imported.counts;
     const message =
@@ -78,11 +78,11 @@ function nothingCarried(path: string, imported: Imported, fields: object, paint:
     });
 }
 
-type Wishes = Parameters<typeof importDocument>[1];
+type DocumentOptions = Parameters<typeof importDocument>[1];
 
-async function read(path: string, wishes: Wishes): Promise<Imported> {
+async function read(path: string, options: DocumentOptions): Promise<Imported> {
     try {
-        return importDocument(await readDocument(path), wishes);
+        return importDocument(await readDocument(path), options);
     } catch (error) {
         if (error instanceof CannotImport) throw cannotImport(error, path);
         throw fileFault(error, path);

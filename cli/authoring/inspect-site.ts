@@ -13,11 +13,11 @@ import { cancelled, type Done, type Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
 import type { Paint } from '../terminal.ts';
 import { siteOf } from './draft-package.ts';
-import { type DraftWishes, readWishes } from './draft-wishes.ts';
+import { type DraftOverrides, readOverrides } from './draft-overrides.ts';
 import { cannotImport, toDoLines } from './import-package.ts';
 import { type DraftPlace, draftFile, textOf, withEditorSchema, writeDraft } from './write-draft.ts';
 
-interface InspectSiteOptions extends DraftPlace, DraftWishes {
+interface InspectSiteOptions extends DraftPlace, DraftOverrides {
     /** Which recorded calls become examples: those that the user accepts one by one, none, or all. */
     examples?: 'ask' | 'none' | 'all';
     /** The browser's executable. */
@@ -28,8 +28,8 @@ interface InspectSiteOptions extends DraftPlace, DraftWishes {
 export async function inspectSite(session: Session, source: string, options: InspectSiteOptions): Promise<Done> {
     const { terminal, settings } = session;
     const isVisit = /^https?:\/\//.test(source);
-    const wishes = readWishes(options);
-    const site = wishes.site ?? (isVisit ? siteOf(source) : undefined);
+    const overrides = readOverrides(options);
+    const site = overrides.site ?? (isVisit ? siteOf(source) : undefined);
     const { egressAllow } = settings.egress();
     const confirmExample = exampleCheck(session, options);
     const interruption = isVisit ? awaitInterruption() : undefined;
@@ -39,7 +39,7 @@ export async function inspectSite(session: Session, source: string, options: Ins
     const { package: draft, report } = await inspectOrFail(
         from,
         {
-            ...wishes,
+            ...overrides,
             ...(site === undefined ? {} : { site }),
             ...(confirmExample === undefined
                 ? {}

@@ -107,6 +107,6 @@ async function waitForVerification(
     } finally {
         progress.end();
     }
-    note(`! not verified within ${seconds} s. Runs of a domain are 10 minutes apart; "${PROGRAM} test" shows what a run meets.`);
+    note(`! not verified within ${seconds} s. A domain is verified at most every 10 minutes; "${PROGRAM} test" makes the same calls from here.`);
     return null;
 }

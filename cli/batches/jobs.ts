@@ -1,6 +1,6 @@
 import { defined } from '../../shared/domain/defined.ts';
 import { table } from '../../shared/platform/table.ts';
-import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
+import { type CallOptions, requestFieldsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
 import { failureOfJob, type Job, type JobOrder, type JobStatus } from '../client/index.ts';
 import { type Done, done, PATIENT, type Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
@@ -14,7 +14,7 @@ export async function addJob(session: Session, site: string, endpoint: string, o
     const { expiresIn, wait } = options;
     const client = session.client();
     const params = await paramsOfCall(client, site, endpoint, options);
-    const order = { site, endpoint, params, ...limitsOf(options), expires_in: expiresIn };
+    const order = { site, endpoint, params, ...requestFieldsOf(options), expires_in: expiresIn };
     const job = await client.jobs.create(defined<JobOrder>(order));
     if (wait === true) return showJob(session, job.job_id, { wait });
     return { result: job, lines: [job.job_id, `Get the result: ${PROGRAM} job show ${job.job_id} --wait`] };

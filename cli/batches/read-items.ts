@@ -32,7 +32,7 @@ export async function readItems(
         return areTexts || !isObject(row['params']) ? itemOf(row, { map, known, params, areTexts, unsent }) : (row as BatchItem);
     });
     if (unsent.size > 0)
-        terminal.complain(`! not sent: ${[...unsent].join(', ')}. To send a column, map it to a param: --map column=param`);
+        terminal.printError(`! not sent: ${[...unsent].join(', ')}. To send a column, map it to a param: --map column=param`);
     return items;
 }
 

@@ -9,7 +9,7 @@ import { PROGRAM } from '../settings.ts';
 import { checkWritable, type FollowTo, followBatch } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
-/** The server takes a body for ten minutes. */
+/** The server accepts an upload for ten minutes. */
 const UPLOAD: Patience = { ...PATIENT, timeoutMs: BATCH_ARRIVAL_MS.all };
 
 interface RunOptions extends FollowTo, Omit<CallOptions, 'param' | 'params' | 'maxPages'> {
@@ -78,7 +78,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
 function presentPrice(result: BatchDryRun): Done {
     const time =
         result.eta_seconds === null ? [] : [`They would take about ${formatSeconds(result.eta_seconds)} at the limits of your plan.`];
-    const price = `Nothing was ordered. ${many(result.items, 'item')} would cost at most ${many(result.credits.max, 'credit')}.`;
+    const price = `Nothing was created. ${many(result.items, 'item')} would cost at most ${many(result.credits.max, 'credit')}.`;
     return { result, lines: [price, ...time, ...result.warnings.map((warning) => `! ${warning}${WARNINGS[warning] ?? ''}`)] };
 }
 

@@ -1,6 +1,6 @@
 import { runCommandLine } from '../run-command-line.ts';
 import { readSettings } from '../settings.ts';
-import { openTerminal } from '../terminal.ts';
+import { createTerminal } from '../terminal.ts';
 
 /** The exit code of a program that SIGPIPE ends, which Node ignores: 128 and the number of the signal. */
 const ENDED_BY_SIGPIPE = 141;
@@ -15,4 +15,4 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const settings = readSettings();
-process.exitCode = await runCommandLine(process.argv.slice(2), openTerminal(settings), settings);
+process.exitCode = await runCommandLine(process.argv.slice(2), createTerminal(settings), settings);

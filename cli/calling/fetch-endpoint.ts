@@ -31,7 +31,7 @@ export async function fetchEndpoint(session: Session, site: string, endpoint: st
     const { terminal, note } = session;
     const client = session.client();
     const params = await paramsOfCall(client, site, endpoint, options);
-    const order: FetchRequest = { site, endpoint, params, ...limitsOf(options) };
+    const order: FetchRequest = { site, endpoint, params, ...requestFieldsOf(options) };
     const progress = terminal.progress(`${site} ${endpoint}`);
     const answer = await client
         .fetch(order, defined({ idempotencyKey: options.idempotencyKey, sessionId: options.session }))
@@ -45,14 +45,14 @@ export async function fetchEndpoint(session: Session, site: string, endpoint: st
     return { result: answer, lines: [JSON.stringify(answer.data, undefined, 2)] };
 }
 
-/** The params that the options give. Asks for the schema of the endpoint only if a `name=value` needs it. */
+/** The params of a call. Requests the endpoint's schema only if a `name=value` needs it. */
 export async function paramsOfCall(client: Routebook, site: string, endpoint: string, options: CallOptions): Promise<JsonObject> {
     const asTyped = readParams(options);
     if (!needsSchema(options)) return asTyped;
     return readParams(options, await declaredParams(client, { site, endpoint, version: options.version }));
 }
 
-/** The declared params; none if the server refuses to name them. @throws CommandFault ENDPOINT_NOT_FOUND if `mustExist` */
+/** The declared params; none if the server answers 4xx. @throws CommandFault ENDPOINT_NOT_FOUND if `mustExist` */
 export async function declaredParams(
     client: Routebook,
     { site, endpoint, version }: { site: string; endpoint: string; version?: number | string | undefined },
@@ -70,7 +70,7 @@ export async function declaredParams(
 }
 
 /** The options of a call as fields of its request. */
-export function limitsOf(options: FetchOptions): Omit<Partial<FetchRequest>, 'site' | 'endpoint' | 'params'> {
+export function requestFieldsOf(options: FetchOptions): Omit<Partial<FetchRequest>, 'site' | 'endpoint' | 'params'> {
     const { dryRun, version, maxCredits, maxResults, maxPages, cursor, partial, maxAge, timeout, connection } = options;
     return defined({
         dry_run: dryRun,
@@ -90,7 +90,7 @@ function metaLine({ meta }: FetchAnswer): string {
     const used = `${counted(meta.credits_used, 'credit')} used, ${meta.credits_remaining?.toLocaleString('en')} left`;
     const results = meta.results === undefined ? '' : `, ${counted(meta.results, 'result')}`;
     const more = meta.truncated === true ? ' (the site has more)' : '';
-    const cached = meta.cached === true ? ', from before' : '';
+    const cached = meta.cached === true ? ', a stored result' : '';
     return `${used}${results}${more}${cached}, ${meta.duration_ms} ms, version ${meta.version}, ${meta.request_id}`;
 }
 

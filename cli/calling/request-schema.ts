@@ -26,7 +26,7 @@ export async function requestSchema(session: Session, subject: string, options: 
         return {
             result: request,
             lines: [
-                `${paint('bold', domain)}: ${status}${by === null ? '' : ` by ${by.site} version ${by.version}`}, asked for by ${demand}`,
+                `${paint('bold', domain)}: ${status}${by === null ? '' : ` by ${by.site} version ${by.version}`}, requested by ${demand}`,
                 ...history.map(({ status: step, at }) => paint('dim', `  ${at}  ${step}`)),
             ],
         };

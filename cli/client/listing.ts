@@ -1,6 +1,6 @@
 import { RoutebookError } from './errors.ts';
 
-/** Maximum number of pages of one list. Nobody waits for so many, so such a list is taken for one without end. */
+/** Maximum number of pages of one list. A longer one is treated as endless. */
 const MAX_PAGES = 100_000;
 
 export interface Page<Item> {

@@ -68,7 +68,7 @@ function addImport(program: Command, run: Run): void {
             'only operations with this tag, method or path (and those below it; * matches a part); may be repeated',
             collect,
         )
-        .option('--single', 'make one package; of too many operations take the most useful ones')
+        .option('--single', 'make one package; if it is too large, keep the most useful operations')
         .addHelpText(
             'after',
             examples(
@@ -91,8 +91,8 @@ function addDraftOptions(command: Command): Command {
 function addInit(program: Command, run: Run): void {
     program
         .command('init')
-        .description('draft a package by questions, or by --url and --category')
-        .option('--url <url>', 'address of a page or an API; {braces} mark what changes, its query becomes params')
+        .description('draft a package from your answers, or from --url and --category')
+        .option('--url <url>', 'address of a page or an API; {braces} and its query become params')
         .option('--category <path>', 'what the site is for, such as commerce/product-search')
         .option('--site <domain>', 'the site; by default that of the URL')
         .option('--title <text>', 'title of the site')
@@ -100,7 +100,7 @@ function addInit(program: Command, run: Run): void {
         .option('--name <name>', 'name of the endpoint')
         .addOption(new Option('--method <method>', 'method of the endpoint; GET by default').choices(METHODS))
         .addOption(new Option('--kind <kind>', 'kind of the endpoint; api_call by default').choices(KINDS))
-        .option('--example <name=value>', 'a value with which a call works; may be repeated', collect)
+        .option('--example <name=value>', 'a working value of a param; may be repeated', collect)
         .option('-o, --out <file>', 'write to this file; <site>.json by default, - is stdout')
         .option('--force', 'replace an existing file')
         .addHelpText(

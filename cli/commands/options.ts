@@ -7,7 +7,7 @@ export const CONNECTION = 'the connection that sends your credential, or "defaul
 
 export const MAX_AGE = 'accept a stored result of the same call, at most this old, for 0 credits';
 
-/** Adds what every command takes that calls an endpoint. */
+/** Adds the arguments and options of the commands that call an endpoint. */
 export function addCallOptions(command: Command, { version, cap }: { version: string; cap: string }): Command {
     return command
         .argument('<site>')
@@ -51,7 +51,7 @@ function joinWithin(parts: readonly string[], ending: string): string {
     let shown = '';
     for (const part of parts) {
         const last = shown.slice(shown.lastIndexOf('\n') + 1);
-        // Behind the part there may be a backslash.
+        // Leaves room for a backslash.
         if (shown === '') shown = part;
         else shown += last.length + part.length + 3 > COLUMNS ? `${ending}${part}` : ` ${part}`;
     }

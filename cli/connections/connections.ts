@@ -64,7 +64,7 @@ async function askForSecret(
     entry: PackageAuth,
     { user, clientId }: ConnectOptions,
 ): Promise<ConnectionOrder['secret']> {
-    if (entry.obtain_url !== undefined && terminal.isInteractive) terminal.complain(`You get one at ${entry.obtain_url}`);
+    if (entry.obtain_url !== undefined && terminal.isInteractive) terminal.printError(`You get one at ${entry.obtain_url}`);
     if (clientId !== undefined) return { client_id: clientId, client_secret: await readSecret(terminal, `Client secret for ${site}`) };
     if (entry.type === 'oauth2') throw wrongUsage(`${site} takes a client of your own: give its id with --client-id.`);
     if (user !== undefined) return { username: user, password: await readSecret(terminal, `Password of ${user} at ${site}`) };
@@ -121,12 +121,12 @@ function opener(): string[] {
 }
 
 /** Asks for a secret without echo, or reads it from a pipe. It is never an argument, since other programs can see arguments. */
-async function readSecret({ isInteractive, readAll, complain }: Terminal, label: string): Promise<string> {
+async function readSecret({ isInteractive, readAll, printError }: Terminal, label: string): Promise<string> {
     if (!isInteractive) return firstLine((await readAll()).toString());
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     const asking = createInterface({ input: process.stdin, output: silent, terminal: true });
     // The prompt comes now, since the echo is already off.
-    complain(`${label} (input is hidden):`);
+    printError(`${label} (input is hidden):`);
     try {
         return firstLine(await asking.question(''));
     } finally {

@@ -25,7 +25,7 @@ export interface ImportOptions {
     /** A path of the taxonomy; by default that of the document, or a guess. */
     category?: string;
     isPortAllowed?: (port: number) => boolean;
-    /** Tags, paths and methods of the operations to import; see `readOnly`. */
+    /** Tags, paths and methods of the operations to import; see `onlyWanted`. */
     only?: readonly string[];
     /** Make only one package. If the document exceeds its limits, take the most useful operations. */
     single?: boolean;
@@ -39,10 +39,10 @@ const MAX_BYTES = 4_000_000;
 
 type Head = Omit<PackageDocument, 'endpoints'>;
 
-/** Adapts the operations to the rules of publishing. Lists everything that the rules refuse or that exceeds a limit. */
-export function finish(head: Head, operations: readonly ReadOperation[], notCarried: NotCarried[], options: ImportOptions): Imported {
+/** Builds packages that follow the rules of publishing. Lists everything that the rules refuse or that exceeds a limit. */
+export function assemblePackages(head: Head, operations: readonly ReadOperation[], notCarried: NotCarried[], options: ImportOptions): Imported {
     const parts = options.single === true ? [chooseOperations(operations, notCarried)] : splitOperations(operations);
-    const nameOf = placeNames(head.site);
+    const nameOf = createSiteNames(head.site);
     const made = parts.map((part, index) => {
         const site = index === 0 ? head.site : nameOf(part.tag ?? '');
         const title = index === 0 || part.tag === undefined ? head.title : `${head.title}: ${part.tag}`.slice(0, 200);
@@ -66,7 +66,7 @@ export function finish(head: Head, operations: readonly ReadOperation[], notCarr
 
 function chooseOperations(operations: readonly ReadOperation[], notCarried: NotCarried[]): Part {
     const { chosen: own, rest } = mostUseful(operations);
-    const why = `A package has at most ${MAX_ENDPOINTS} endpoints with 2,000 params; the most useful ones were taken.`;
+    const why = `A package has at most ${MAX_ENDPOINTS} endpoints with 2,000 params; only the most useful ones are imported.`;
     for (const { where } of rest) notCarried.push({ where, why, scope: 'operation' });
     return { tag: undefined, operations: own };
 }
@@ -81,16 +81,16 @@ function finishPart(head: Head, operations: readonly ReadOperation[], notCarried
         notCarried.push({ where: whereOf.get(endpoint.name) ?? endpoint.name, why, scope: 'operation' });
     for (const { endpoint, part, why } of settled.removed)
         notCarried.push({ where: `${whereOf.get(endpoint.name) ?? endpoint.name}, ${part}`, why, scope: 'part' });
-    const made = withTests(withoutLargest(settled.package, (name) => whereOf.get(name) ?? name, notCarried));
+    const made = withCredentialTest(withoutLargestSchemas(settled.package, (name) => whereOf.get(name) ?? name, notCarried));
     const carried = made.endpoints.map(({ name }) => ({ where: whereOf.get(name) ?? name, name }));
     return { package: made, carried, leftToDo: settled.leftToDo };
 }
 
-const WHO =
+const CURRENT_USER =
     /^(?:get_|read_|fetch_|show_)?(?:me|whoami|self|current_user|users?_me|my_(?:user|profile|account)|user|account|profile|viewer)$/;
 
 /** Sets the endpoint that tests a credential, if one endpoint returns the credential's user. */
-function withTests({ auth, ...document }: PackageDocument): PackageDocument {
+function withCredentialTest({ auth, ...document }: PackageDocument): PackageDocument {
     if (auth === undefined) return document;
     const test = document.endpoints.find(
         ({ name, method, auth: need, hosted, kind, params = [] }) =>
@@ -98,7 +98,7 @@ function withTests({ auth, ...document }: PackageDocument): PackageDocument {
             need === 'required' &&
             hosted !== false &&
             kind !== 'submit_form' &&
-            WHO.test(name) &&
+            CURRENT_USER.test(name) &&
             params.every(({ required, default: standard }) => !required || standard !== undefined),
     );
     const [only] = auth;
@@ -108,7 +108,7 @@ function withTests({ auth, ...document }: PackageDocument): PackageDocument {
 }
 
 /** Removes the largest response schemas until the package is small enough to be published. */
-function withoutLargest(document: PackageDocument, whereOf: (name: string) => string, notCarried: NotCarried[]): PackageDocument {
+function withoutLargestSchemas(document: PackageDocument, whereOf: (name: string) => string, notCarried: NotCarried[]): PackageDocument {
     let bytes = Buffer.byteLength(JSON.stringify(document));
     if (bytes <= MAX_BYTES) return document;
     const sizes = document.endpoints.map((endpoint, index) => ({ index, size: JSON.stringify(endpoint.response ?? {}).length }));
@@ -122,7 +122,7 @@ function withoutLargest(document: PackageDocument, whereOf: (name: string) => st
         if (!dropped.has(index) || endpoint.response?.schema === undefined) return endpoint;
         notCarried.push({
             where: `${whereOf(endpoint.name)}, schema of the response`,
-            why: 'The package would be larger than what can be published.',
+            why: 'With this schema, the package would be too large to publish.',
             scope: 'part',
         });
         const { schema: _schema, ...response } = endpoint.response;
@@ -132,7 +132,7 @@ function withoutLargest(document: PackageDocument, whereOf: (name: string) => st
 }
 
 /** Names the further packages of a document: a unique label, made of the tag, before the site's name. */
-function placeNames(site: string): (tag: string) => string {
+function createSiteNames(site: string): (tag: string) => string {
     const taken = new Set(['www']);
     return (tag) => {
         const words = tag

@@ -19,7 +19,7 @@ export function onlyWanted<Operation extends Nameable>(
     notCarried: NotCarried[],
 ): readonly Operation[] {
     if (only.length === 0) return found;
-    const isWanted = readOnly(only.map((one) => one.trim()));
+    const isWanted = createFilter(only.map((one) => one.trim()));
     const wanted = found.filter(isWanted);
     if (wanted.length === 0) throw new CannotImport(`No operation has the tag, path or method ${only.map(printableName).join(', ')}.`);
     const left = found.length - wanted.length;
@@ -34,8 +34,8 @@ const METHOD = /^(?:get|head|post|put|patch|delete|options|trace)$/i;
  * one value of each kind that is given.
  * @throws CannotImport for an empty value
  */
-function readOnly(only: readonly string[]): (operation: Nameable) => boolean {
-    if (only.includes('')) throw new CannotImport('--only names a tag, a path or a method.');
+function createFilter(only: readonly string[]): (operation: Nameable) => boolean {
+    if (only.includes('')) throw new CannotImport('--only needs a tag, a path or a method.');
     const methods = new Set(only.filter((one) => METHOD.test(one)).map((one) => one.toUpperCase()));
     const paths = only.filter((one) => one.startsWith('/')).map(pathPattern);
     const tags = new Set(only.filter((one) => !METHOD.test(one) && !one.startsWith('/')).map((one) => one.toLowerCase()));

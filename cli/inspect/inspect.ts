@@ -19,7 +19,7 @@ import { thingNames } from './drafts/thing-names.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import { addExamples } from './examples.ts';
 import { CutShort, type Element, streamElements } from './exchanges/json-elements.ts';
-import { type InspectReport, type Ledger, openLedger } from './exchanges/report.ts';
+import { type InspectReport, type Ledger, createLedger } from './exchanges/report.ts';
 import { areReports } from './exchanges/visit-reports.ts';
 import { type Collection, collect, domainOf } from './routes/collect.ts';
 import { settleDispatch } from './routes/dispatch.ts';
@@ -68,7 +68,7 @@ const MAX_ENDPOINTS = 500;
  */
 export async function inspect(source: InspectSource, options: InspectOptions = {}): Promise<Inspected> {
     if ('openapi' in source) return fromDocument(await readDocument(source.openapi), options);
-    const ledger = openLedger();
+    const ledger = createLedger();
     const named = options.site === undefined ? undefined : normaliseSite(options.site);
     const entries = 'har' in source ? harEntries(source.har, ledger) : readElements(source.recording);
     const collection = await collect(entries, ledger, {

@@ -69,7 +69,7 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
                     : 'This machine has no display for its window. Record on another one: save the requests in the developer tools of its browser as a HAR file, and inspect that file here.';
             throw new NoBrowser(`${executablePath} does not start. ${remedy}`, { cause: error });
         });
-    const mailbox = openMailbox();
+    const mailbox = createMailbox();
     let arrivals: Promise<unknown> | undefined;
     let arrive = async () => {};
     const stop = () => {
@@ -199,7 +199,7 @@ interface Mailbox {
     read(): AsyncGenerator<unknown>;
 }
 
-function openMailbox(): Mailbox {
+function createMailbox(): Mailbox {
     const waiting: unknown[] = [];
     let wake: () => void = () => undefined;
     let isClosed = false;

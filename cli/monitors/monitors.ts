@@ -1,7 +1,7 @@
 import { defined } from '../../shared/domain/defined.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import { fieldLines, table, toTheMinute } from '../../shared/platform/table.ts';
-import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
+import { type CallOptions, requestFieldsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
 import type { Monitor, MonitorChanges, MonitorOrder, MonitorStatus } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import { type Done, done, type Session } from '../session.ts';
@@ -27,7 +27,7 @@ export async function addMonitor(session: Session, site: string, endpoint: strin
     if ((options.every === undefined) === (options.cron === undefined)) throw wrongUsage('give a schedule: either --every or --cron');
     const client = session.client();
     const params = await paramsOfCall(client, site, endpoint, options);
-    const order: MonitorOrder = { site, endpoint, params, ...scheduleOf(options), ...limitsOf(options) };
+    const order: MonitorOrder = { site, endpoint, params, ...scheduleOf(options), ...requestFieldsOf(options) };
     const monitor = await client.monitors.create(order);
     const { paint } = session.terminal;
     return {

@@ -42,7 +42,7 @@ export async function readPackageFile(path: string, terminal: Pick<Terminal, 're
 const FILE_LENGTH = 8 * PACKAGE_BYTES;
 
 function tooLarge(name: string, bytes: number): CommandFault {
-    const message = `${name} has ${bytes} bytes, and a package has at most ${PACKAGE_BYTES}.`;
+    const message = `${name} has ${bytes} bytes; a package may have at most ${PACKAGE_BYTES}.`;
     return new CommandFault('PAYLOAD_TOO_LARGE', message, { fields: { file: name } });
 }
 
@@ -52,7 +52,7 @@ function parse(text: string, name: string): unknown {
     } catch {
         const fault = findSyntaxFault(text);
         const place = fault === undefined ? '' : `:${fault.line}:${fault.column}`;
-        throw new CommandFault('INVALID_JSON', `${name}${place} is no well-formed JSON${fault === undefined ? '' : `: ${fault.what}`}.`, {
+        throw new CommandFault('INVALID_JSON', `${name}${place} is not well-formed JSON${fault === undefined ? '' : `: ${fault.what}`}.`, {
             fields: { file: name, ...(fault === undefined ? {} : { line: fault.line, column: fault.column }) },
         });
     }

@@ -42,12 +42,12 @@ function readObject(text: string): JsonObject {
     throw wrongUsage(`--params takes a JSON object, such as ${OBJECT}`);
 }
 
-/** As a shell takes it. */
+/** Quoted for a shell. */
 const OBJECT = `'{"q": "shoes", "page": 1}'`;
 
 function readJson(text: string, what: string, example: string): Json {
     const value = tryParseExact(text);
-    if (value === undefined) throw wrongUsage(`the value of ${what} is not valid JSON, such as ${example}`);
+    if (value === undefined) throw wrongUsage(`the value of ${what} is not valid JSON; write it like ${example}`);
     return value;
 }
 

@@ -21,7 +21,7 @@ export function listSchemas(session: Session, options: ListOptions): Promise<Don
 export async function searchSchemas({ client, terminal }: Session, q: string | undefined, options: ListOptions): Promise<Done> {
     const { category, verified, sort, limit, cursor } = options;
     const listing = client().schemas.list(defined({ q, category, verified, sort, limit: Math.min(limit, PAGE) }));
-    const progress = terminal.progress('looking');
+    const progress = terminal.progress('searching');
     const cards: Card[] = [];
     let next: string | null = null;
     let total = 0;

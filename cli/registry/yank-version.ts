@@ -12,7 +12,7 @@ export async function yankVersion(
     if (undo === true && reason !== undefined) throw wrongUsage('--undo takes no --reason');
     if (undo === true) {
         const result = await client().schemas.unyank(site, version);
-        return { result, lines: [`${paint('green', '✓')} ${site} version ${version} is there again`] };
+        return { result, lines: [`${paint('green', '✓')} ${site} version ${version} is restored`] };
     }
     if (reason === undefined) throw wrongUsage('--reason is required: broken, security or legal');
     const result = await client().schemas.yank(site, version, { reason });

@@ -90,7 +90,7 @@ describe('a request body', () => {
         }
     });
 
-    it('is refused for what is wrong with it where a route takes none', async () => {
+    it('is checked even if its route takes none', async () => {
         const sent = (body: string, type = 'application/json') =>
             maker.call('POST', '/v1/batches/bat_none/pause', { body, headers: { 'content-type': type } });
         expect(codeOf(await sent('{"a":'))).to.equal('INVALID_JSON');

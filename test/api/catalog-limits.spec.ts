@@ -46,7 +46,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await from('198.51.100.3')).status).to.equal(200);
         });
 
-        it('know a client behind a proxy that writes its port, whatever it wrote itself', async () => {
+        it('recognise a client behind a proxy that appends the port, whatever the client sent in the header', async () => {
             for (const [client, other] of [
                 ['198.51.100.20', '198.51.100.21'],
                 ['[2001:db8:7::1]', '[2001:db8:8::1]'],
@@ -57,7 +57,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('use the clock of the store: a process with a wrong clock allows nobody more', async () => {
+        it('use the clock of the store: a process with a wrong clock allows no more', async () => {
             for (let count = 0; count < 5; count++) await from('198.51.100.8');
             const now = Date.now;
             Date.now = () => now() + 7_200_000;
@@ -78,7 +78,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await from('::ffff:198.51.100.4')).status).to.equal(429);
         });
 
-        it('count IPv4 clients apart where only IPv6 arrives: a translator writes all of them into one /64', async () => {
+        it('count IPv4 clients separately behind NAT64, which puts all of them into one /64', async () => {
             for (let count = 0; count < 5; count++) expect((await from('64:ff9b::198.51.100.11')).status).to.equal(200);
             expect((await from('64:ff9b::198.51.100.11')).status).to.equal(429);
             expect((await from('198.51.100.11')).status).to.equal(429);

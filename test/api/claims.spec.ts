@@ -33,7 +33,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect([full.status, Number(full.headers.get('retry-after')) > 60]).to.deep.equal([429, true]);
         });
 
-        it('is one of ten open claims of an account, until it is proved, deleted or seven days old', async () => {
+        it('counts as one of an account’s ten open claims until it is proved, deleted or seven days old', async () => {
             const made = await Promise.all(Array.from({ length: 10 }, (_, index) => claim(ada, `many${index}.test`)));
             const more = await ada.call('POST', '/v1/sites/many10.test/claims');
             expect([more.status, codeOf(more)]).to.deep.equal([429, 'RATE_LIMITED']);

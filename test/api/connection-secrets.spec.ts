@@ -164,7 +164,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(world.logged.some(({ message }) => String(message).includes(`the data key of ${eve.workspaceId}`))).to.equal(true);
             });
 
-            it('ends calls as a part that is down while the key of its workspace is missing, since another connection would not help', async () => {
+            it('makes calls SERVICE_UNAVAILABLE while the key of its workspace is damaged, since another connection would not help', async () => {
                 await forgetAll();
                 await publish([HEADER]);
                 const eve = await join(world, { plan: 'pro' });

@@ -169,7 +169,7 @@ describe('GET /v1/events', () => {
         });
     }
 
-    it('goes on waiting after the database failed to tell whether there are new events', async () => {
+    it('keeps waiting after the database failed to say whether there are new events', async () => {
         const ada = await join(world);
         const { next } = await read(ada);
         let [looks, failures] = [0, 0];
@@ -306,7 +306,7 @@ describe('GET /v1/events', () => {
         await readAll(ada, 20);
     });
 
-    it('has the own events of a workspace before most of many earlier ones of sites, which may go to thousands', async () => {
+    it('has a workspace’s own events before most of many earlier site events, which may go to thousands', async () => {
         const ada = await join(world);
         const ofSite = { type: 'schema.yanked' as const, site: 'crowd.test', data: {} };
         // Committed together, so that no worker takes the first ones alone.

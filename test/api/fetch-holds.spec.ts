@@ -47,7 +47,7 @@ for (const topology of ANY_TOPOLOGY) {
             );
             return rows.map(({ state }) => state);
         };
-        it('follows those of earlier calls in the index', async () => {
+        it('has an id that sorts after those of earlier calls', async () => {
             for (let calls = 0; calls < 8; calls++) expect((await thing()).status).to.equal(200);
             expect(asked).to.have.lengthOf(8);
             expect(asked).to.deep.equal(asked.toSorted());

@@ -180,7 +180,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(seen).to.deep.equal([ada, ...people].map(({ workspaceId }) => workspaceId));
         });
 
-        it('are listed on by the cursor of the answer to an addition', async () => {
+        it('are listed further with the cursor of the response to an addition', async () => {
             const site = await newSite();
             const people = await Promise.all(Array.from({ length: 21 }, () => join(world)));
             const [last, ...others] = people;

@@ -115,7 +115,7 @@ describe('more fetches than workers can do', () => {
         }
     });
 
-    it('do not include few calls that take long: a slow site looks like workers that stopped', async () => {
+    it('do not include a few slow calls, although a slow site looks like stopped workers', async () => {
         // They wait for each other, so that the completion rate is known.
         await Promise.all(Array.from({ length: 40 }, () => ada.fetch(SITE, 'thing')));
         const held: ServerResponse[] = [];

@@ -82,7 +82,7 @@ describe('an owner’s policy', () => {
             dataOf(await fetch('graphql', { q: 'shoes' }, { dry_run: true }));
         });
 
-        it('to what may be outside a blocked part', async () => {
+        it('to endpoints that may call paths that are not blocked', async () => {
             await put({
                 blocked_paths: [
                     { host: SHOP, path_prefix: '/PRODUCTS/' },

@@ -268,7 +268,7 @@ describe('publishing a schema', () => {
 
 describe('publishing, with either store of counters', () => {
     for (const topology of ANY_TOPOLOGY) {
-        it(`is no counted call with counters in ${topology}`, async () => {
+        it(`is not a counted call, with counters in ${topology}`, async () => {
             const world = await openWorld({ topology, workers: 0 });
             try {
                 const maker = await join(world);

@@ -75,7 +75,7 @@ describe('callers whose unread responses exceed the memory budget of the process
     });
     after(() => server.stop({ timeout: 0 }));
 
-    it('are disconnected from what they do not read before what they began earlier and read', async () => {
+    it('lose a response that they do not read before one that began earlier and that they read', async () => {
         const callers: Socket[] = [];
         let [closed, received] = [0, 0];
         const begin = async (onClose: () => void) => {

@@ -236,7 +236,7 @@ describe('webhooks', () => {
         expect((await ada.call('POST', `/v1/webhooks/${(await added(ada)).webhook_id}/test`)).status).to.equal(202);
     });
 
-    it('know no delivery of another webhook', async () => {
+    it('have no delivery of another webhook', async () => {
         const ada = await join(world);
         const [one, other] = [await added(ada), await added(ada)];
         const { delivery_id } = dataOf<DeliveryEntry>(await ada.call('POST', `/v1/webhooks/${one.webhook_id}/test`));

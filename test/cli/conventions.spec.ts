@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { Command } from 'commander';
 import { addAllCommands } from '../../cli/commands/all.ts';
 import type { Run } from '../../cli/session.ts';
-import { openTerminal } from '../../cli/terminal.ts';
+import { createTerminal } from '../../cli/terminal.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -64,8 +64,8 @@ describe('every command of routebook', () => {
     it('keeps words whole where an error is longer than the terminal is wide', async () => {
         let shown = '';
         const output = { isTTY: true, columns: 60, write: (text: string) => (shown += text) };
-        const terminal = openTerminal({ mayColour: true }, { stdin: Readable.from([]), stdout: output, stderr: output });
-        terminal.complain(
+        const terminal = createTerminal({ mayColour: true }, { stdin: Readable.from([]), stdout: output, stderr: output });
+        terminal.printError(
             `  /params/id  INVALID_TYPE  ${terminal.paintError('bold', 'A_CODE')}  The value of id must be an integer, or it must be left out.`,
         );
         const lines = shown.trimEnd().split('\n');

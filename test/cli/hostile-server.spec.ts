@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { openTerminal, type Terminal } from '../../cli/terminal.ts';
+import { createTerminal, type Terminal } from '../../cli/terminal.ts';
 import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
@@ -122,7 +122,7 @@ describe('texts of servers and sites on a terminal', () => {
     function open({ isTTY = true, mayColour = true }: { isTTY?: boolean; mayColour?: boolean } = {}): Terminal {
         shown = '';
         const output = { isTTY, write: (part: string) => (shown += part) };
-        return openTerminal({ mayColour }, { stdin: Readable.from([]), stdout: output, stderr: output });
+        return createTerminal({ mayColour }, { stdin: Readable.from([]), stdout: output, stderr: output });
     }
 
     it('show control characters as escapes, and keep colours, tabs and lines', () => {
@@ -132,7 +132,7 @@ describe('texts of servers and sites on a terminal', () => {
         expect(shown).to.equal(`\u001b[32ma\tb\nc ${SHOWN}\u001b[39m\n`);
         for (const style of ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const) {
             const painted = open().paint(style, 'x');
-            open().complain(painted);
+            open().printError(painted);
             expect(shown, style).to.equal(`${painted}\n`);
         }
     });

@@ -192,7 +192,7 @@ describe('routebook import, of OpenAPI documents', () => {
 
     it('names a host that stands for that of a customer, and uses the site in its place', () => {
         const document = whole({ servers: [{ url: 'https://your-subdomain.shop.dev/api' }], paths: { '/a': { get: operation('a') } } });
-        const why = 'A part of the host stands for your own; name your host with --site.';
+        const why = 'A part of the host is a placeholder; name your host with --site.';
         expect(whys(importDocument(document), 'document')).to.deep.equal({ servers: why });
         expect(urls(importDocument(document, { site: 'acme.shop.dev' }))).to.deep.equal({ a: 'https://acme.shop.dev/api/a' });
     });
@@ -260,7 +260,7 @@ describe('routebook import, of OpenAPI documents', () => {
         expect(requestFor(imported.package, 'owners', { petId: 7 }).url).to.equal('https://api.shop.example/pets/7/owners/:name');
         expect(whys(imported, 'part')).to.deep.equal({ 'POST /pets:search, petId': 'The path has no place for it.' });
         expect(whys(imported, 'document')).to.deep.equal({
-            'https://api.shop.example/ropes': 'This path is a whole address; write what follows its host.',
+            'https://api.shop.example/ropes': 'This path is a whole URL; leave out its scheme and host.',
         });
         expect(imported.counts).to.deep.equal({ operations: 4, carried: 4, notCarried: 0 });
     });
@@ -1214,7 +1214,7 @@ describe('routebook import, of OpenAPI documents', () => {
     it('needs a site for a document whose host is not public', () => {
         const local = { servers: [{ url: 'http://shop.local' }], paths: { '/a': { get: operation('a') } } };
         expect(whys(importWhole(local), 'operation')).to.deep.equal({
-            'GET /a': 'shop.local is the name of no public site; name the site with --site.',
+            'GET /a': 'shop.local is not the name of a public site; name the site with --site.',
         });
     });
 

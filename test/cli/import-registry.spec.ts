@@ -138,13 +138,13 @@ describe('routebook import, of packages in the format 0.1', () => {
         expect(imported.counts.operations).to.equal(HARBOUR.endpoints.length + HARBOUR.actions.length);
         expect(whys(imported, 'operation')).to.deep.equal({
             'endpoints[6] (spliced)':
-                '{{name}} stands inside a longer text of the body, and values are sent as values, never put into a text.',
+                '{{name}} is part of a longer text in the body, but a package can only fill whole values.',
             'endpoints[7] (elsewhere)':
                 'The host of this URL is not on harbour.example, the domain of the site; publish it under its own site.',
-            'endpoints[8] (anywhere)': 'Its url_template is no address of the web, or begins with a placeholder.',
-            'endpoints[9] (read_with_body)': 'A GET request has no body, and this one has a template for it.',
+            'endpoints[8] (anywhere)': 'Its url_template is not an http(s) URL, or its host contains a placeholder.',
+            'endpoints[9] (read_with_body)': 'A GET request has no body, but this one has a body template.',
             'endpoints[10]': 'It is not an object.',
-            'actions[2] (open)': 'A param is the whole address, and a package writes its addresses out.',
+            'actions[2] (open)': 'A param is the whole URL, but a package must contain its URLs.',
         });
         expect(faultsOf(imported.package)).to.deep.equal([]);
         expect(imported.package).to.include({
@@ -159,7 +159,7 @@ describe('routebook import, of packages in the format 0.1', () => {
         expect(Object.keys(whys(imported, 'document'))).to.have.members(['requires_stealth', 'session', 'runtime']);
         expect(whys(imported, 'part')).to.include({
             'endpoints[0] (get_boat), header X-Token': 'A package may not set the header "x-token": it carries a credential. Leave it out.',
-            'endpoints[0] (get_boat), header X-Odd': 'Its value is put together of a text and a placeholder.',
+            'endpoints[0] (get_boat), header X-Odd': 'Its value combines text and a placeholder.',
             'endpoints[2] (reviews), html_list field own': 'It reads the item itself, and select reads what is inside the item.',
             'endpoints[4] (mapped), response_mapping odd': 'select cannot follow its path as written.',
         });

@@ -202,7 +202,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(await effectsOf({ op: 'list', page: '2' })).to.deep.equal(['list read']);
     });
 
-    it('takes a word that stands alone at an ordinary address for no read', async () => {
+    it('drafts a one-word action at an ordinary address as a write', async () => {
         const send = (body: object, json: object) => ({ method: 'POST', url: `${SHOP}/orders`, body, json });
         const inspected = await inspectCalls([
             send({ action: 'status', status: 'done' }, { order: 1 }),
@@ -252,7 +252,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
         }
     });
 
-    it('makes no call of a word that a user wrote', async () => {
+    it('drafts no call for a word that a user wrote', async () => {
         const todo = (task: string, json: object) => ({ method: 'POST', url: `${SHOP}/todos`, body: { task }, json });
         const inspected = await inspectCalls([
             todo('Laundry', { id: 1 }),
@@ -414,7 +414,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
         });
     });
 
-    it('drafts one endpoint of a form and of what it sent, whichever field names the action', async () => {
+    it('drafts one endpoint for a form and what it sent, whichever field names the action', async () => {
         const token = '0a1b2c3d4e5f60718293a4b5c6d7e8f9';
         const form = (id: string, action: string, hidden: Record<string, string>, input: string) =>
             `<form id="${id}" method="post" action="${action}">${Object.entries({ ...hidden, authenticity_token: token })
@@ -562,7 +562,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(inspected.package.endpoints[1]?.params?.[0]?.description).to.contain('the field “hash” in the answer of web_list_boats');
     });
 
-    it('says what a remote call returns and which fields the objects have that it takes', async () => {
+    it('describes what a remote call returns, and the fields of the objects that it takes', async () => {
         const found = await inspectCalls([
             {
                 method: 'POST',
@@ -578,7 +578,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(said.get('rule')).to.equal('The rule, with depth.');
     });
 
-    it('says of which kinds the arguments of a call are, and not that one field of an answer is all of them', async () => {
+    it('describes the types of a call’s arguments, and does not take all of them from one field of an answer', async () => {
         const call = (name: string, id: number) => ({
             url: `${SHOP}/rpc`,
             method: 'POST',
@@ -703,7 +703,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(same.package.endpoints.filter(({ method }) => method === 'POST')).to.have.length(1);
     });
 
-    it('takes no page that answers a write for the page that has its form', async () => {
+    it('does not confuse the page that answers a write with the page that has its form', async () => {
         const form = '<form method="post" action="/desk" id="desk"><input type="hidden" name="mark" value="7"><input name="title"></form>';
         const html = page('Words. ').replace('</main>', `${form}</main>`);
         const inspected = await inspectCalls([
@@ -713,7 +713,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
         for (const { prepare } of inspected.package.endpoints) expect(prepare).to.equal(undefined);
     });
 
-    it('merges no kinds of things that have the same addresses and the same answers', async () => {
+    it('keeps kinds of things apart that have the same addresses and the same answers', async () => {
         const views = ['count', 'list', 'search', 'export', 'recent'];
         const acts = ['repair', 'lend', 'weigh', 'paint'];
         const pages = ['new', 'import', 'archive', 'settings'];
@@ -855,7 +855,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
             'Signing in and out',
             'Pages of administrators',
             'Pages that ask to sign in',
-            'Templates of pages and texts of the program',
+            'Templates and interface texts',
             'Pages without content',
         ]);
     });

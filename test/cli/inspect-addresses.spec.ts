@@ -24,7 +24,7 @@ describe('routebook inspect reads addresses', () => {
         expect(paramsOf(endpointOf(once, 'GET /sums'), 'query')).to.deep.equal(['exact']);
     });
 
-    it('takes a query that is the name of a thing for no route', async () => {
+    it('makes no route of a query that is the name of a thing', async () => {
         const names = ['Old_Crane', 'Long_Pier', 'Fish_Market', 'Red_Lion'];
         const found = await inspectCalls([
             ...names.map((name) => ({ url: `${SHOP}/wiki.cgi?${name}`, html: page(`<p class="${name}">Words</p>`) })),

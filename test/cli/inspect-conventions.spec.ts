@@ -73,7 +73,7 @@ describe('routebook inspect reads the conventions of frameworks', () => {
         expect(templates(found)).to.deep.equal(['GET /topic/{}']);
     });
 
-    it('a method that a field of JSON says, be it sent as a text', async () => {
+    it('a method in a field of JSON, even if that is sent as text', async () => {
         const client = { _ApplicationId: 'harbour' };
         const found = await inspectCalls(
             ['a1b2c3d4', 'e5f6a7b8'].flatMap((id) => [
@@ -92,7 +92,7 @@ describe('routebook inspect reads the conventions of frameworks', () => {
         expect(bodies[1]?.[1]).to.include('"_method":"PUT"');
     });
 
-    it('verbs behind a kind of people as calls, and lists of one’s own profile as no people', async () => {
+    it('verbs after a kind of people as calls, and lists of the user’s own profile not as people', async () => {
         const calls = ['grant', 'revoke', 'get'].map((verb) => ({
             method: 'POST',
             url: `${SHOP}/v3/auth/user/${verb}`,
@@ -147,17 +147,17 @@ describe('routebook inspect reads the conventions of frameworks', () => {
         expect(templates(found)).to.have.members(['GET /books', 'POST /set-fields/{}/{}']);
     });
 
-    it('reports of errors to an address of the site as measuring', async () => {
+    it('reports of errors to an address of the site as analytics', async () => {
         const report = `${JSON.stringify({ sent_at: '2026-11-21T08:00:00.000Z', sdk: { name: 'x' }, dsn: 'https://k@o.example/1' })}\n{"type":"event"}\n{}`;
         const found = await inspectCalls([
             { url: `${SHOP}/boats`, json: [] },
             { method: 'POST', url: `${SHOP}/resources/lookout`, text: report },
         ]);
         expect(routesOf(found)).to.deep.equal(['GET /boats']);
-        expect(found.report.dropped.map(({ what }) => what)).to.deep.equal(['Measuring and advertising']);
+        expect(found.report.dropped.map(({ what }) => what)).to.deep.equal(['Analytics and advertising']);
     });
 
-    it('what only tells the site of the visit as no route, and what is kept there as one', async () => {
+    it('requests that only report the visit not as routes, and those whose data the site keeps as routes', async () => {
         const [at, day] = [Date.parse('2026-11-21T08:00:00.250Z'), '2026-11-21T08:00:00.250Z'];
         const found = await inspectCalls([
             { url: `${SHOP}/boats/3`, json: { id: 3, name: 'Tide' } },
@@ -179,7 +179,7 @@ describe('routebook inspect reads the conventions of frameworks', () => {
         ]);
     });
 
-    it('what says each time which page sends it as no route, and what stands in for a socket', async () => {
+    it('requests that always name their page, and substitutes for WebSockets, not as routes', async () => {
         const headers = { referer: `${SHOP}/boats` };
         const found = await inspectCalls([
             { url: `${SHOP}/api/boats`, json: [{ id: 3 }] },
@@ -191,7 +191,7 @@ describe('routebook inspect reads the conventions of frameworks', () => {
         expect(routesOf(found)).to.have.members(['GET /api/boats', 'POST /links']);
     });
 
-    it('no form that a visitor can neither fill nor send', async () => {
+    it('no form without a field and a button', async () => {
         const page = (form: string) =>
             `<!doctype html><html><body><h1>Boats</h1><p>Long enough to be read by somebody.</p><form method="post" action="${form}</form></body></html>`;
         const state = '<input type="hidden" name="__VIEWSTATE" value="x">';
@@ -202,7 +202,7 @@ describe('routebook inspect reads the conventions of frameworks', () => {
         expect(routesOf(found)).to.have.members(['GET /Default.aspx', 'GET /Clear.aspx', 'POST /Clear.aspx']);
     });
 
-    it('pieces of pages that only a framework reads, and what concerns the session, as no routes', async () => {
+    it('page data for a framework, and requests about the session, not as routes', async () => {
         const piece = { type: 'text/x-component', html: '0:["$","div"]' };
         const found = await inspectCalls([
             { url: `${SHOP}/api/boats`, json: [{ id: 3 }] },

@@ -93,7 +93,7 @@ describe('routebook inspect tells names of things from words of the program', ()
         ]);
     });
 
-    it('reads what hardly a programmer would write as a value, and words of programs with digits as words', async () => {
+    it('reads words that do not look like those of a program as values, and words of programs with digits as words', async () => {
         const found = await templates([
             { url: `${SHOP}/api/issues/PROJ-12`, json: { key: 'x', summary: 'y' } },
             { url: `${SHOP}/api/channels/C024BE91L/history`, json: { messages: [{ text: 'x' }] } },
@@ -207,7 +207,7 @@ describe('routebook inspect tells names of things from words of the program', ()
         expect(found).to.have.members(['DELETE /doubles/{}/savedRequests', 'DELETE /doubles/{}/savedAnswers']);
     });
 
-    it('reads a name with a capital behind small letters, be its word usual in routes', async () => {
+    it('reads a capitalised word after a lower-case one as a name, even if it is usual in routes', async () => {
         const found = await templates([
             { url: `${SHOP}/boards`, json: [{ name: 'Places' }] },
             { url: `${SHOP}/board/Places`, json: { graphs: [1] } },
@@ -215,7 +215,7 @@ describe('routebook inspect tells names of things from words of the program', ()
         expect(found).to.have.members(['GET /boards', 'GET /board/{}']);
     });
 
-    it('takes a flag that is alone at each of its addresses for a param, and one that selects pages for none', async () => {
+    it('takes a flag that is alone at each of its addresses for a param, unless it selects pages', async () => {
         const asked = ['ropes', 'anchors'].flatMap((things) => [
             { url: `${SHOP}/${things}`, json: [1] },
             { url: `${SHOP}/${things}?expand`, json: [{ id: 1 }] },
@@ -249,7 +249,7 @@ describe('routebook inspect tells names of things from words of the program', ()
         expect(routesOf(await inspectCalls(calls))).to.have.members(['POST /api/incoming_s2s_number', 'POST /api/get_p2p_peers_now']);
     });
 
-    it('drafts what a script posts for, be its answer a piece of a page at an address that ends in .html', async () => {
+    it('drafts the posts of a script, even if the answer is a piece of a page at an address that ends in .html', async () => {
         const found = await templates(
             ['tides', 'ropes'].map((name) => ({
                 method: 'POST',

@@ -178,7 +178,7 @@ describe('routebook inspect finds routes', () => {
         expect(routesOf(found)).to.have.members(['GET /domains/{file}', 'GET /cgi-bin/boats/tides.pl', 'GET /winds.pl']);
     });
 
-    it('takes what is done with a thing for a word: with all of them too, and though answers say the word', async () => {
+    it('takes an action on one or all things for a word, even if answers contain it', async () => {
         const found = await inspectCalls([
             ...['mails', 'tides'].flatMap((name) => [
                 { method: 'PUT', url: `${SHOP}/queues/${name}/pause`, json: {} },
@@ -458,7 +458,7 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
-    it('says once what is done, and nothing of the folder of programs', async () => {
+    it('names an action once, and leaves out the folder of programs', async () => {
         const answer = { json: { size: 1 } };
         const found = await inspectCalls([
             { url: `${SHOP}/getmap`, ...answer },
@@ -578,7 +578,7 @@ describe('routebook inspect finds routes', () => {
             method: 'cart.add',
             params: { sku: '{sku}', count: '{count}' },
         });
-        expect(found.report.dropped.map(({ why }) => why)).to.include('the GraphQL text has values written into it instead of variables');
+        expect(found.report.dropped.map(({ why }) => why)).to.include('the GraphQL query has literal values instead of variables');
     });
 
     it('recognises pagination: by page, by offset, by cursor, by Link headers', async () => {
@@ -643,7 +643,7 @@ describe('routebook inspect finds routes', () => {
         expect(contact).to.deep.include({ kind: 'submit_form', prepare: { url: `${SHOP}/contact`, form: 'form#contact' } });
         expect(paramsOf(contact, 'body')).to.deep.equal(['topic', 'text']);
         expect(found.report.dropped.filter(({ what }) => what.startsWith('Forms')).map(({ why }) => why)).to.have.members([
-            'they ask for a password, and a package carries no credentials',
+            'they ask for a password, and a package contains no credentials',
             'they send files, which are not drafted',
             'they say neither where nor how they are sent: a script does that',
             'they are sent to another site',

@@ -60,7 +60,7 @@ describe('routebook inspect reads public sites', () => {
         expect(templates(found)).to.have.members(['GET /search/node', 'GET /rest/user/picker']);
     });
 
-    it('what guards, counts and measures as no routes', async () => {
+    it('bot protection, counters and analytics not as routes', async () => {
         const sensor = (place: number): Call => ({
             method: 'POST',
             url: `${SHOP}/uQ7k/Zp3/x0aB`,
@@ -108,7 +108,7 @@ describe('routebook inspect reads public sites', () => {
             .and.not.match(/harbour\.example|winter tide|tie this/);
     });
 
-    it('a number alone in a query as what makes an address new', async () => {
+    it('a number alone in a query as a cache breaker', async () => {
         const found = await inspectCalls([opened('/boats?1', 'list'), opened('/boats?20261130', 'list')]);
         expect(found.package.endpoints.map(({ params = [] }) => params)).to.deep.equal([[]]);
     });
@@ -192,7 +192,7 @@ describe('routebook inspect reads public sites', () => {
         expect(JSON.stringify(asked)).to.contain('/services/rest?method=listBoats');
     });
 
-    it('what only grants a token, by any address and method, as no route', async () => {
+    it('requests that only grant a token not as routes, whatever their address and method', async () => {
         const granted = { access_token: 'eyJhbGciOiJub25lIn0.planted.x', token_type: 'Bearer', expires_in: 28_800 };
         const found = await inspectCalls([
             { method: 'POST', url: `${SHOP}/api/auth/guest`, body: {}, json: granted },

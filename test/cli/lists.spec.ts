@@ -5,7 +5,7 @@ import { resultLine } from '../../cli/batches/follow-batch.ts';
 import type { EndedItem } from '../../cli/client/index.ts';
 import { runCommandLine } from '../../cli/run-command-line.ts';
 import { readSettings } from '../../cli/settings.ts';
-import { openTerminal } from '../../cli/terminal.ts';
+import { createTerminal } from '../../cli/terminal.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -81,14 +81,14 @@ describe('the lists of routebook', () => {
             let text = '';
             const screen = { isTTY: true, columns: 80, write: (part: string) => (text += part) };
             const settings = readSettings({ NO_COLOR: '1', ROUTEBOOK_URL: `http://127.0.0.1:${server.port}` });
-            await runCommandLine(args, openTerminal(settings, { stdin: Readable.from([]), stdout: screen, stderr: screen }), settings);
+            await runCommandLine(args, createTerminal(settings, { stdin: Readable.from([]), stdout: screen, stderr: screen }), settings);
             return text.trimEnd().split('\n');
         }
 
         it('keep what is printed apart from the progress of work', async () => {
             let text = '';
             const screen = { isTTY: true, columns: 80, write: (part: string) => (text += part) };
-            const terminal = openTerminal({ mayColour: false }, { stdin: Readable.from([]), stdout: screen, stderr: screen });
+            const terminal = createTerminal({ mayColour: false }, { stdin: Readable.from([]), stdout: screen, stderr: screen });
             const progress = terminal.progress('0 of 2');
             await eventually(
                 async () => text,
@@ -104,7 +104,7 @@ describe('the lists of routebook', () => {
 
         it('show a result of a batch in one line', () => {
             const screen = { isTTY: true, columns: 40, write: () => {} };
-            const terminal = openTerminal({ mayColour: false }, { stdin: Readable.from([]), stdout: screen, stderr: screen });
+            const terminal = createTerminal({ mayColour: false }, { stdin: Readable.from([]), stdout: screen, stderr: screen });
             const item = {
                 job_id: 'job_1',
                 custom_id: 'boots',
@@ -200,7 +200,7 @@ describe('the lists of routebook', () => {
                 return { update: () => {}, end: () => running-- };
             };
             const screen = { isTTY: true, columns: 80, write: () => {} };
-            const terminal = openTerminal({ mayColour: false }, { stdin: Readable.from([]), stdout: screen, stderr: screen });
+            const terminal = createTerminal({ mayColour: false }, { stdin: Readable.from([]), stdout: screen, stderr: screen });
             expect(await runCommandLine(['inspect', 'nothing.har'], { ...terminal, progress }, readSettings({}))).to.equal(1);
             expect(running).to.equal(0);
         });

@@ -31,7 +31,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'A success is a final 2xx answer': [
         [SITES, 'misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold'],
-        ['test/workers/select.spec.ts', 'says where the shape broke', 'names the expression that does not match'],
+        ['test/workers/select.spec.ts', 'names the place that does not fit the schema', 'names the expression that does not match'],
     ],
     'Anything else is free': [
         [FETCH, 'is free if the site refuses, fails, responds with something else or hangs'],

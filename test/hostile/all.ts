@@ -8,7 +8,7 @@ interface Outcome {
     faults: Map<Behaviour, string[]>;
     /** Accounts whose balance differs from their responses. */
     drift: string[];
-    /** What was logged as a bug. */
+    /** Log lines of the levels error and fatal. */
     bugs: unknown[];
 }
 
@@ -51,7 +51,7 @@ export async function runAll(
 
 const waits = ({ read, write }: Behaviour) => [read, write].some(({ time }) => time === 'at the deadline');
 
-/** The bonus of a first fetch would disturb the counts, so it is earned here. */
+/** Makes a first fetch, since its bonus would change the balances that are checked. */
 async function openCaller(sites: HostileSites, behaviours: readonly Behaviour[], person: Person): Promise<Caller> {
     const first = behaviours.find(({ place }) => place.kind === 'http');
     if (first !== undefined) await sites.callGood(first, person);
@@ -75,7 +75,7 @@ async function runBehaviour(sites: HostileSites, behaviour: Behaviour, caller: C
 
 async function driftOf({ person, credits }: Caller): Promise<string[]> {
     const { balance, held } = await creditsOf(person);
-    return balance === credits && held === 0 ? [] : [`${balance} credits and ${held} on hold, where ${credits} were told`];
+    return balance === credits && held === 0 ? [] : [`${balance} credits and ${held} on hold, but the responses said ${credits}`];
 }
 
 async function creditsOf(person: Person): Promise<{ balance: number; held: number }> {

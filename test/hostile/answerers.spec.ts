@@ -19,7 +19,7 @@ const hostOf = (index: number) => `answerer${index}.test`;
 const PATIENCE_MS = 40_000;
 const NAMES = new Map(ANSWERERS.flatMap((_, index) => [hostOf(index), `www.${hostOf(index)}`]).map((host) => [host, ['127.0.0.1']]));
 
-describe('what a worker asks besides sites ends, with a server that', function () {
+describe('a request of a worker outside of fetches ends, to a server that', function () {
     this.timeout(60_000);
     const trusted = getCACertificates('default');
     const sockets = new Set<TLSSocket>();
@@ -82,8 +82,8 @@ describe('what a worker asks besides sites ends, with a server that', function (
     }
 });
 
-describe('of the answer of a receiver, a worker', () => {
-    it('takes no more than some of the chunks that arrive in one packet', async () => {
+describe('the answer of a webhook receiver', () => {
+    it('is read up to 1,024 chunks of one packet', async () => {
         const chunks = `${'1\r\na\r\n'.repeat(10_000)}0\r\n\r\n`;
         const site = await openRawSite((socket) => socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`));
         let taken = 0;
@@ -109,7 +109,7 @@ describe('of the answer of a receiver, a worker', () => {
     });
 });
 
-/** How a request ended: its value or the message of its error. A request without an end has one here, so that its row fails alone. */
+/** How a request ended: its value or the message of its error. After PATIENCE_MS it counts as endless, so that only its row fails. */
 function endOf(request: Promise<unknown>): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
     const never = new Promise((resolve) => {

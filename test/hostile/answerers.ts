@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { proofUrl } from '../../shared/domain/site/proof.ts';
 
-/** A server outside that a worker asks besides the sites of packages, such as the receiver of a webhook. */
+/** An external server that a worker calls outside of fetches, such as the receiver of a webhook. */
 interface Answerer {
     /** Continues "a server that". */
     name: string;
@@ -16,7 +16,7 @@ interface Answerer {
     answer(socket: TLSSocket): void;
 }
 
-/** The rest of the message is of Node's version. */
+/** The rest of the message depends on Node's version. */
 const PARSE_ERROR = /^Parse Error/;
 const SWITCHED = 'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';

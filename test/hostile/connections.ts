@@ -13,13 +13,13 @@ export const CONNECTIONS: readonly Behaviour[] = [
     row('has a name server that fails', nothing, CODE, at('at once', { kind: 'dns', lookup: failing('EAI_AGAIN') })),
     row('has a name without an address', nothing, CODE, at('at once', { kind: 'dns', lookup: async () => [] })),
     row(
-        'has a name that leads to a private address',
+        'has a name that resolves to a private address',
         nothing,
         'EGRESS_DENIED',
         at('at once', { kind: 'dns', lookup: async () => ['10.0.0.1'] }),
     ),
     row(
-        'has a name that leads to the metadata service',
+        'has a name that resolves to the metadata service',
         nothing,
         'EGRESS_DENIED',
         at('at once', { kind: 'dns', lookup: async () => ['169.254.169.254'] }),
@@ -31,13 +31,13 @@ export const CONNECTIONS: readonly Behaviour[] = [
         at('at once', { kind: 'dns', lookup: async () => ['93.184.215.14', '::1'] }),
     ),
     row('refuses connections', nothing, CODE, at('at once', { kind: 'refused' })),
-    row('never takes the connection', nothing, 'DEADLINE_EXCEEDED', at('at the deadline', { kind: 'deaf' })),
+    row('never accepts the connection', nothing, 'DEADLINE_EXCEEDED', at('at the deadline', { kind: 'deaf' })),
     row('never answers the TLS handshake', nothing, 'DEADLINE_EXCEEDED', at('at the deadline', { kind: 'not tls' })),
-    row('speaks plain HTTP where TLS is due', send(whole(OK, '{}')), CODE, at('at once', { kind: 'not tls' })),
-    row('closes inside the TLS handshake', sendAndEnd(Buffer.from('160303', 'hex')), CODE, at('at once', { kind: 'not tls' })),
-    row('has a certificate that it signed itself', answers, CODE, at('at once', { kind: 'tls', certificate: 'self-signed' })),
-    row('has a certificate of an authority nobody knows', answers, CODE, at('at once', { kind: 'tls', certificate: 'unknown authority' })),
-    row('has a certificate that is over', answers, CODE, at('at once', { kind: 'tls', certificate: 'expired' })),
+    row('speaks plain HTTP instead of TLS', send(whole(OK, '{}')), CODE, at('at once', { kind: 'not tls' })),
+    row('closes during the TLS handshake', sendAndEnd(Buffer.from('160303', 'hex')), CODE, at('at once', { kind: 'not tls' })),
+    row('has a self-signed certificate', answers, CODE, at('at once', { kind: 'tls', certificate: 'self-signed' })),
+    row('has a certificate of an unknown authority', answers, CODE, at('at once', { kind: 'tls', certificate: 'unknown authority' })),
+    row('has an expired certificate', answers, CODE, at('at once', { kind: 'tls', certificate: 'expired' })),
     row('has a certificate of another name', answers, CODE, at('at once', { kind: 'tls', certificate: 'wrong name' })),
     row('speaks no TLS newer than 1.1', answers, CODE, at('at once', { kind: 'tls', certificate: 'good', options: OLD_TLS() })),
     row(
@@ -46,7 +46,7 @@ export const CONNECTIONS: readonly Behaviour[] = [
         CODE,
         at('at once', { kind: 'tls', certificate: 'good', options: { ALPNProtocols: ['h2'] } }),
     ),
-    row('speaks TLS as it should', answers, 'success', { place: { kind: 'tls', certificate: 'good' } }),
+    row('speaks TLS correctly', answers, 'success', { place: { kind: 'tls', certificate: 'good' } }),
 ];
 
 function at(time: 'at once' | 'at the deadline', place: Behaviour['place']) {

@@ -11,30 +11,30 @@ const SOON_MS = 5;
 
 /** Complete responses that are not what they say. */
 export const CONTENT: readonly Behaviour[] = [
-    row('packs twice and says so', send(packed('gzip, gzip', zlib.gzipSync(zlib.gzipSync('{}')))), CODE),
-    row('packs twice and says so in two headers', send(packed('gzip\r\nContent-Encoding: br', zlib.gzipSync('{}'))), CODE),
-    row('packs twice and says so once', send(packed('gzip', zlib.gzipSync(zlib.gzipSync('{}')))), CODE),
+    row('compresses twice and says so', send(packed('gzip, gzip', zlib.gzipSync(zlib.gzipSync('{}')))), CODE),
+    row('compresses twice and says so in two headers', send(packed('gzip\r\nContent-Encoding: br', zlib.gzipSync('{}'))), CODE),
+    row('compresses twice and says so once', send(packed('gzip', zlib.gzipSync(zlib.gzipSync('{}')))), CODE),
     row(
-        'packs a bomb into a bomb',
+        'nests a compression bomb in another one',
         sendMade(() => packed('gzip', zlib.gzipSync(zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024))))),
         CODE,
     ),
-    row('names a coding nobody knows', send(packed('klingon', Buffer.from('{}'))), CODE),
-    row('calls plain text gzip', send(packed('gzip', Buffer.from('{}'))), CODE),
-    row('calls plain text brotli', send(packed('br', Buffer.from('{"a":1}'))), CODE),
-    row('calls plain text zstd', send(packed('zstd', Buffer.from('{"a":1}'))), CODE),
-    row('calls plain text deflate', send(packed('deflate', Buffer.from('{"a":1}'))), CODE),
-    row('sends gzip that is cut off inside', send(packed('gzip', zlib.gzipSync('{"a":1}').subarray(0, 12))), CODE),
+    row('names an unknown content coding', send(packed('klingon', Buffer.from('{}'))), CODE),
+    row('sends plain text as gzip', send(packed('gzip', Buffer.from('{}'))), CODE),
+    row('sends plain text as brotli', send(packed('br', Buffer.from('{"a":1}'))), CODE),
+    row('sends plain text as zstd', send(packed('zstd', Buffer.from('{"a":1}'))), CODE),
+    row('sends plain text as deflate', send(packed('deflate', Buffer.from('{"a":1}'))), CODE),
+    row('sends gzip that is cut off', send(packed('gzip', zlib.gzipSync('{"a":1}').subarray(0, 12))), CODE),
     row('sends gzip with a wrong checksum', send(packed('gzip', wrongChecksum('{"a":1}'))), CODE),
     row('sends an empty 203', send('HTTP/1.1 203 Non-Authoritative Information\r\nContent-Length: 0\r\n\r\n'), CODE),
     row('sends nothing but spaces', send(whole(OK, '  \r\n ')), CODE),
     row('sends HTML as JSON', send(whole(OK, '<html>')), CODE),
     row('sends JSON that is cut off', send(whole(OK, '{"a":')), CODE),
     row('sends JSON twice', send(whole(OK, '{}{}')), CODE),
-    row('sends JSON with a comma too many', send(whole(OK, '{"a":1,}')), CODE),
+    row('sends JSON with a trailing comma', send(whole(OK, '{"a":1,}')), CODE),
     row('sends NaN as JSON', send(whole(OK, '{"a":NaN}')), CODE),
-    row('calls UTF-8 UTF-16', send(inCharset('utf-16', Buffer.from('{"a":"b"}'))), CODE),
-    row('calls a picture JSON', send(whole(OK, Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))), CODE),
+    row('sends UTF-8 as UTF-16', send(inCharset('utf-16', Buffer.from('{"a":"b"}'))), CODE),
+    row('sends an image as JSON', send(whole(OK, Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))), CODE),
 ];
 
 /** Unusual but complete responses, which are billed. */
@@ -43,14 +43,14 @@ export const ODD: readonly Behaviour[] = [
     row('sends the same header twice', send(whole(`${OK}Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-A: 1\r\nX-A: 2\r\n`, '{}')), 'success'),
     row('sends a byte order mark', send(whole(OK, '\ufeff{}')), 'success'),
     row('names a charset that does not exist', send(inCharset('klingon', Buffer.from('{}'))), 'success'),
-    row('calls Latin-1 UTF-8', send(inCharset('utf-8', Buffer.from('"\xe9"', 'latin1'))), 'success'),
+    row('sends Latin-1 as UTF-8', send(inCharset('utf-8', Buffer.from('"\xe9"', 'latin1'))), 'success'),
     row('sends JSON in Latin-1 and says so', send(inCharset('ISO-8859-1', Buffer.from('"\xe9"', 'latin1'))), 'success'),
     row('sends keys like __proto__', send(whole(OK, '{"__proto__":{"a":1},"constructor":2}')), 'success'),
     row('ends the body by closing', sendAndEnd(`${OK}\r\n{}`), 'success'),
     row('speaks HTTP/1.0', sendAndEnd('HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n{}'), 'success'),
-    row('hints early', send('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', whole(OK, '{}')), 'success'),
+    row('sends early hints', send('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', whole(OK, '{}')), 'success'),
     row('sends more bytes than it announced', send(`${OK}Content-Length: 2\r\n\r\n{}surplus`), 'success'),
-    row('sends a second answer behind the first', send(whole(OK, '{}'), whole(OK, '{"poisoned":true}')), 'success'),
+    row('sends a second answer after the first', send(whole(OK, '{}'), whole(OK, '{"poisoned":true}')), 'success'),
     row(
         'sends bytes after a kept answer',
         ({ socket }) => {
@@ -69,7 +69,7 @@ export const ODD: readonly Behaviour[] = [
     row('sends exactly 200 headers', send(whole(OK + 'X-A: b\r\n'.repeat(198), '{}')), 'success'),
     row('sends exactly 5 MiB', send(whole(OK, Buffer.concat([Buffer.from('{}'), Buffer.alloc(5 * 1024 * 1024 - 2, 0x20)]))), 'success'),
     row('nests JSON 100 deep', send(whole(OK, '['.repeat(100) + ']'.repeat(100))), 'success'),
-    row('asks for a login inside a 200', send(whole(OK, '{"error":"please log in"}')), 'success'),
+    row('asks for a login with 200', send(whole(OK, '{"error":"please log in"}')), 'success'),
 ];
 
 function wrongChecksum(text: string): Buffer {

@@ -279,7 +279,7 @@ export const CROWDS: readonly Crowd[] = [
     ),
 ];
 
-/** As many harmless callers: the CPU time of the load generator and the HTTP server. */
+/** As many harmless callers, to measure the CPU time of the load generator and the HTTP server alone. */
 export const HARMLESS: Crowd = crowd(
     'calls that do no harm',
     async (sender) => (turn) => sender.send('/livez', { from: clientNumber(turn % 50) }),

@@ -21,7 +21,7 @@ export interface Ran {
     elapsedMs: number;
     /** Requests that reached the site. */
     requests: number;
-    /** The time from the first byte over the limit to the response, and from where more would have come to the end of the connection. */
+    /** The time from the last permitted byte to the response, and to the end of the connection if the site sends without end. */
     pastCap?: { answeredMs: number; closedMs?: number };
 }
 
@@ -54,7 +54,7 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
         effect === 'write' && slowsDown(behaviour) ? `w${hostOf(behaviour)}` : hostOf(behaviour);
     const sitesOf = (behaviour: Behaviour) => [...new Set([siteOf(behaviour, 'read'), siteOf(behaviour, 'write')])];
 
-    /** Counts one request of a call. Bytes that are no request count for no call. */
+    /** Counts one request of a call. Bytes that are not a request belong to no call. */
     function visit(behaviour: Behaviour, port: number, socket: Socket, call: string | undefined): void {
         const here = { host: hostOf(behaviour), port };
         const known = call === undefined ? undefined : visits.get(call);
@@ -136,7 +136,7 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
 
     let calls = 0;
     let refused = 0;
-    /** A slow machine may refuse a call before it is sent, which is then repeated. Few are, since the sites must cause none. */
+    /** A slow machine may refuse a call before it is sent. Such calls are repeated, but few are allowed, since sites must cause none. */
     const hasRoomLater = ({ error }: Record<string, unknown>) =>
         (error as { code?: string } | undefined)?.code === 'SERVICE_UNAVAILABLE' && ++refused <= MAX_REFUSED;
     const sites: HostileSites = {
@@ -181,7 +181,7 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
     return sites;
 }
 
-/** Of about two hundred calls. */
+/** Maximum number of refused calls, of about two hundred. */
 const MAX_REFUSED = 5;
 
 /** A read and a write of one behaviour, and a good page on the same host. */

@@ -6,7 +6,7 @@ import { parseSiteUrl } from '../../shared/domain/site/parse-site-url.ts';
 import { nextLink } from '../../workers/paging/next-link.ts';
 import { roomFor } from '../support/eventually.ts';
 
-/** The parser of names takes time that grows with the square of a name with letters beyond ASCII. */
+/** The parser of names takes quadratic time for names with letters beyond ASCII. */
 const NAME = `${Array.from({ length: 5000 }, (_, place) => String.fromCodePoint(0x4e00 + place)).join('')}.test`;
 const TURNS = 20;
 

@@ -24,7 +24,7 @@ const repeats = (requests: number) => ({ requests, write: { requests } });
 export const REDIRECTS: readonly Behaviour[] = [
     row('redirects five times', hops(5), 'success', repeats(6)),
     row('redirects six times', hops(6), CODE, repeats(6)),
-    row('redirects to itself for ever', to(''), 'UPSTREAM_STATUS'),
+    row('always redirects to itself', to(''), 'UPSTREAM_STATUS'),
     row('redirects in a circle', to('?again'), CODE, repeats(6)),
     row('answers 303 and then the page', hops(1, 303), 'success', repeats(2)),
     row('answers 307', hops(1, 307), 'success', { requests: 2, write: { code: CODE, requests: 1 } }),
@@ -43,12 +43,12 @@ export const REDIRECTS: readonly Behaviour[] = [
         to(({ here }) => `http://me:secret@${here.host}:${here.port}/`),
         CODE,
     ),
-    row('redirects to no URL', to('http://[::1'), CODE),
+    row('redirects to an invalid URL', to('http://[::1'), CODE),
     row('redirects to a host of thousands of letters', to(`//${LETTERS}/`), CODE),
     row('redirects to a script', to('javascript:alert(1)'), CODE),
     row('redirects to a file', to('file:///etc/passwd'), CODE),
     row(
-        'redirects to a port that may not be reached',
+        'redirects to a forbidden port',
         to(({ here }) => `http://${here.host}:1/`),
         'EGRESS_DENIED',
     ),
@@ -66,7 +66,7 @@ export const REDIRECTS: readonly Behaviour[] = [
         },
     ),
     row(
-        'redirects to a name of its own that leads inside',
+        'redirects to a name of its own with a private address',
         to(({ here }) => `http://inside.${here.host}:${here.port}/`),
         'EGRESS_DENIED',
     ),

@@ -6,7 +6,7 @@ const packed = zlib.gzipSync(Buffer.alloc(1024 * 1024));
 
 /** Responses that are missing, too short or too late. */
 export const SILENCE: readonly Behaviour[] = [
-    row('takes the request and never answers', () => {}, 'UPSTREAM_TIMEOUT', HANGS),
+    row('reads the request and never answers', () => {}, 'UPSTREAM_TIMEOUT', HANGS),
     row('hangs inside the status line', send('HTTP/1.1 20'), 'UPSTREAM_TIMEOUT', HANGS),
     row('hangs inside the headers', send(OK), 'UPSTREAM_TIMEOUT', HANGS),
     row('drips headers', drip(OK, 20, 'X-A: b\r\n'), 'UPSTREAM_TIMEOUT', HANGS),
@@ -22,7 +22,7 @@ export const SILENCE: readonly Behaviour[] = [
         'UPSTREAM_TIMEOUT',
         HANGS,
     ),
-    row('hints early and then hangs', send('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'), 'UPSTREAM_TIMEOUT', HANGS),
+    row('sends early hints and then hangs', send('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'), 'UPSTREAM_TIMEOUT', HANGS),
     row('answers 500 and hangs inside the body', send('HTTP/1.1 500 Oops\r\nContent-Length: 10\r\n\r\nno'), 'UPSTREAM_STATUS', {
         time: { afterMs: 1000, words: 'a second after the status' },
     }),

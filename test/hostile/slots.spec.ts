@@ -11,7 +11,7 @@ const SLOTS = 128;
 /** More than one, since a site may have half of the slots. */
 const SLOW = ['slow-a.test', 'slow-b.test', 'slow-c.test', 'slow-d.test'];
 const GOOD = 'good.test';
-/** Each orders as many fetches as Free allows at once: more than there are slots. */
+/** Each has as many concurrent fetches as Free allows. Together these are more than the slots. */
 const STRANGERS = 32;
 const AT_ONCE = 5;
 
@@ -39,7 +39,7 @@ for (const topology of TOPOLOGIES) {
             }
             const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => join(world)));
             for (let call = 0; call < STRANGERS * AT_ONCE; call++) {
-                // Each has one before any has more.
+                // Each stranger gets one slot before any gets a second one.
                 if (call === STRANGERS)
                     await eventually(
                         async () => held.size,
@@ -62,7 +62,7 @@ for (const topology of TOPOLOGIES) {
             await site.close();
         });
 
-        it('they get about half of the slots, and the rest is refused', () => {
+        it('they get about half of the slots, and their other fetches are refused', () => {
             expect([...new Set(refused)]).to.deep.equal(['OVERLOADED']);
             expect(held.size)
                 .to.be.at.least(SLOTS / 2)

@@ -58,7 +58,7 @@ describe('many strangers with webhooks, and many events of their sites', () => {
         expect(position).to.be.a('number');
     });
 
-    it('each event and each delivery enters the index of its id at the end', async () => {
+    it('each event and each delivery has an id that sorts after all earlier ones', async () => {
         const events: string[] = [];
         const deliveries: string[] = [];
         for (let event = 0; event < 6; event++) {

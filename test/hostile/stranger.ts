@@ -8,7 +8,7 @@ export interface Target {
     size: number;
     /** A site without a package. It is served from 127.0.0.1. */
     site: string;
-    /** Called after the preparation, right before the attack begins. */
+    /** Called right before the attack begins, after its preparation. */
     begun?: () => void;
 }
 

@@ -98,7 +98,7 @@ for (const topology of ANY_TOPOLOGY) {
             ).to.deep.equal([{ open: '0' }]);
         });
 
-        it('is retried while an item starts', async () => {
+        it('can be retried while one of its items starts', async () => {
             const eve = await someone(opened.world);
             const gone = { endpoint: 'status', params: { code: 404 } };
             const batch = await ordered(eve, { items: [gone, ...products(1)] });

@@ -96,7 +96,7 @@ describe('a batch that comes as lines', () => {
         }
     });
 
-    it('is refused if it comes in crumbs, and takes as many short lines', async () => {
+    it('is refused if it comes in tiny pieces, and accepts as many short lines', async () => {
         const { port, hostname } = new URL(world.base);
         const open = () => {
             const socket = connect(Number(port), hostname);

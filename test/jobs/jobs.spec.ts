@@ -82,7 +82,7 @@ for (const topology of TOPOLOGIES) {
         const eventsOf = async ({ job_id: id }: Job): Promise<string[]> =>
             (await world.app.db('events').where({ about: id }).orderBy('at')).map(({ type }) => type);
 
-        it('enters the index of its id at the end', async () => {
+        it('has an id that sorts after all earlier ones', async () => {
             const bob = await join(world, { plan: 'pro' });
             const ids: string[] = [];
             for (let job = 0; job < 6; job++) ids.push((await ordered(bob, product())).job_id);
@@ -277,7 +277,7 @@ for (const topology of TOPOLOGIES) {
             expect(done.result?.meta).to.include({ truncated: true });
         });
 
-        it('runs at the price of its order, also with a spending cap below the price of now', async () => {
+        it('costs the price at which it was created, even if the current price exceeds its spending cap', async () => {
             const eve = await join(world, { plan: 'pro' });
             dataOf(await ada.publish(shopPackage(shop.port, { site: 'dear.test' })));
             const paused = { accountId: eve.workspaceId, site: null };

@@ -18,7 +18,7 @@ export async function admin(
 ): Promise<AdminRun> {
     const out: string[] = [];
     const err: string[] = [];
-    const terminal = { print: (line: string) => out.push(line), complain: (line: string) => err.push(line), tableWidth };
+    const terminal = { print: (line: string) => out.push(line), printError: (line: string) => err.push(line), tableWidth };
     const code = await runAdmin(args.map(String), terminal, { DATABASE_URL: databaseUrl, ...env });
     return { code, out, err, json: JSON.parse((args.includes('--json') && out.at(-1)) || 'null') };
 }

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { runCommandLine } from '../../cli/run-command-line.ts';
 import { readSettings } from '../../cli/settings.ts';
-import { openTerminal } from '../../cli/terminal.ts';
+import { createTerminal } from '../../cli/terminal.ts';
 
 interface Order {
     id: number;
@@ -14,7 +14,7 @@ interface Order {
 process.on('message', async ({ id, args, env }: Order) => {
     const [stdout, stderr] = [new Collected(), new Collected()];
     const settings = readSettings(env);
-    const code = await runCommandLine(args, openTerminal(settings, { stdin: Readable.from([]), stdout, stderr }), settings);
+    const code = await runCommandLine(args, createTerminal(settings, { stdin: Readable.from([]), stdout, stderr }), settings);
     process.send?.({ id, code, stdout: stdout.text, stderr: stderr.text });
 });
 process.on('disconnect', () => process.exit());

@@ -18,7 +18,7 @@ export interface Running {
     readonly output: () => string;
 }
 
-/** All callers of a test have the same address, so the limits of one address are off. */
+/** Lifts the limits of one address, since all callers of a test share it. */
 const ONE_CLIENT = { CLIENT_CONNECTIONS: '0', CLIENT_CONNECTIONS_PER_SECOND: '0' };
 
 /** The processes of an installation share their key ring. `npm start` creates its own. */

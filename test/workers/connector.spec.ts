@@ -125,7 +125,7 @@ describe('looking up names', () => {
         expect(await Promise.all(stuck)).to.have.length(40);
     });
 
-    it('keeps them for a site that answered an hour ago, although dead name servers of strangers fill the line of new sites', async () => {
+    it('keeps threads for a site that answered an hour ago, although strangers’ dead name servers fill the queue of new sites', async () => {
         const { lookup, lookUpHanging, answerAfter } = openResolver();
         await lookup('good.test');
         await answerAfter(3_600_000);
@@ -149,7 +149,7 @@ describe('looking up names', () => {
         await madeUp;
     });
 
-    it('takes them from a site that was quick and became slow', async () => {
+    it('takes threads from a site that was quick and became slow', async () => {
         const { asked, lookup, lookUpHanging, answerAfter } = openResolver();
         const names = Array.from({ length: 40 }, (_, number) => `hangs${number}.test`);
         // They answer at once, so they are quick.

@@ -134,7 +134,7 @@ describe('work that waits in the database', () => {
             await world.close();
         });
 
-        it('costs a third of a statement beside each poll', async () => {
+        it('makes one other statement for every three polls at most', async () => {
             const asked: string[] = [];
             worker = await openWorker(app, { isWarm: false });
             app.db.client.on('query', ({ sql }: { sql: string }) => void asked.push(sql));

@@ -146,7 +146,7 @@ describe('JMESPath over a site’s answer', () => {
         });
     }
 
-    it('fails where a function does not take what it gets', () => {
+    it('fails if a function gets an argument of a wrong type', () => {
         for (const expression of WRONG_TYPES) expect(() => search(SHOP, expression), expression).to.throw(/(is of|has) the type/);
     });
 
@@ -250,7 +250,7 @@ describe('JMESPath over a site’s answer', () => {
         expect(JSON.stringify(search(page, "[to_number('1e400'), max(all), to_number(' 7 ')]"))).to.equal('[1e400,1e400,7]');
     });
 
-    it('takes a text of a literal as it is, whatever its characters', () => {
+    it('keeps the text of a literal unchanged, whatever its characters', () => {
         for (const literal of ['\\u0001x', '\\u00015']) {
             for (const more of ['', ', 9007199254740993', ', 1e400']) {
                 const expression = `\`["${literal}"${more}]\`[0]`;

@@ -112,7 +112,7 @@ describe('reading one page of several', () => {
         expect(tooLong).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
     });
 
-    it('reads the form of any page, or ends', async () => {
+    it('reads the form of any page, or stops at its limit', async () => {
         const deep = `${'<div>'.repeat(100_000)}<form id="f"></form>`;
         const form = await readForm(page(deep, 'text/html'), 'div div div div div div #f');
         expect(form.ok || form.code).to.be.oneOf([true, 'UPSTREAM_INVALID_RESPONSE']);

@@ -71,7 +71,7 @@ describe('reading a site’s response', () => {
                 expect(cut).to.deep.include({ results: 2, isListed: true, truncated: true });
             });
 
-            it(`returns of ${size} JSON with a duplicate key what was validated, and no more`, async () => {
+            it(`returns only what was validated of ${size} JSON with a duplicate key`, async () => {
                 const schema = { type: 'object', properties: { id: { type: 'integer' } } };
                 const body = `{"id":"<b>","id":7,"rows":[{"a":":","a":{"b":1}}]${more}}`;
                 const reading = await read(page(body), { schema });
@@ -289,7 +289,7 @@ describe('reading a site’s response', () => {
 
         it('accepts valid data', async () => expect(await dataOf(page('[{"id":1}]'), { schema })).to.deep.equal({ items: [{ id: 1 }] }));
 
-        it('says where the shape broke', async () => {
+        it('names the place that does not fit the schema', async () => {
             const wrong = await refusalOf(page('{"items":[{"id":1},{"id":"2"}]}'), { schema });
             expect(wrong.code).to.equal('UPSTREAM_INVALID_RESPONSE');
             expect(wrong.details[0]).to.include({ path: '/items/1/id', code: 'INVALID_TYPE' });

@@ -35,11 +35,11 @@ export function readAnswer(responses: Json | undefined, reader: DocumentReader):
     if (types.length === 0) return { ok: true, response: {} };
     return {
         ok: false,
-        why: `It answers with ${types.slice(0, 3).map(printableName).join(', ')}, and only JSON, pages, texts, feeds and files can be read.`,
+        why: `It answers with ${types.slice(0, 3).map(printableName).join(', ')}, but only JSON, pages, texts, feeds and files can be read.`,
     };
 }
 
-/** Whether an answer of a vendor's own media type is described as an object or a list. It is JSON then, and no file. */
+/** Whether the document describes a vendor's media type as an object or a list, so that it is JSON and not a file. */
 function isStructured(media: Json | undefined, reader: DocumentReader): boolean {
     const schema = reader.resolve(isObject(media) ? media['schema'] : undefined) ?? {};
     return (
@@ -53,8 +53,8 @@ function contentOf(answer: Json | undefined, reader: DocumentReader): JsonObject
 }
 
 /**
- * An answer of JSON. Generators write JSON or any type for texts and files, too: then a file is a file, and the answer decides whether a
- * text is JSON.
+ * The answer of an operation that declares JSON or any type, as generators also do for files and texts: a binary format makes it a file, and
+ * a text of any type is read by the type of the actual answer.
  */
 function jsonAnswer(type: string, media: Json | undefined, others: readonly JsonObject[], reader: DocumentReader): ReadAnswer {
     const written = reader.resolve(isObject(media) ? media['schema'] : undefined);
@@ -72,7 +72,7 @@ function otherSuccesses(all: JsonObject, chosen: string | undefined, reader: Doc
     return chosen !== undefined && /^20[0134]$/.test(chosen) ? codes.map((code) => contentOf(all[code], reader)) : [];
 }
 
-/** A schema that fits the other successes, too. Undefined if there is none that says more than that. */
+/** A schema that fits the other successes, too. Undefined if one of them has no schema. */
 function fittingAll(schema: JsonSchema, others: readonly JsonObject[], reader: DocumentReader): JsonSchema | undefined {
     const schemas = new Map([[JSON.stringify(schema), schema]]);
     for (const content of others) {
@@ -109,20 +109,20 @@ function answerSchema(media: Json | undefined, reader: DocumentReader): { schema
     const written = isObject(media) ? media['schema'] : undefined;
     const schema = reader.ofAnswer(written);
     if (!isObject(schema) || Object.keys(schema).length === 0) return {};
-    const sort = sortOf(schema);
+    const sort = typeOfData(schema);
     if (sort === 'object') return { schema };
     if (sort === 'unknown') return {};
     const key = sort === 'array' ? 'items' : 'value';
     return { schema: { type: 'object', required: [key], properties: { [key]: schema } } };
 }
 
-function sortOf(schema: JsonObject): 'object' | 'array' | 'scalar' | 'unknown' {
+function typeOfData(schema: JsonObject): 'object' | 'array' | 'scalar' | 'unknown' {
     const types = Array.isArray(schema['type']) ? schema['type'] : [schema['type']];
     if (types.length !== 1) return 'unknown';
     if (types[0] === 'object') return 'object';
     if (types[0] === 'array') return 'array';
     if (types[0] !== undefined) return 'scalar';
     const alternatives = listOf(schema['anyOf']);
-    const isAllObjects = alternatives.length > 0 && alternatives.every((one) => isObject(one) && sortOf(one) === 'object');
+    const isAllObjects = alternatives.length > 0 && alternatives.every((one) => isObject(one) && typeOfData(one) === 'object');
     return isAllObjects || schema['properties'] !== undefined ? 'object' : 'unknown';
 }

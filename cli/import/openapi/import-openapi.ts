@@ -3,14 +3,14 @@ import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { normaliseSite, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { guessCategory } from '../../inspect/drafts/category.ts';
-import { finish, type Imported, type ImportOptions } from '../imported.ts';
+import { assemblePackages, type Imported, type ImportOptions } from '../imported.ts';
 import { onlyWanted } from '../only.ts';
 import { leaveOut, type NotCarried, type ReadOperation } from '../operation.ts';
 import { cleanLine, cleanText, printableName, textsOf } from '../texts.ts';
 import { referencesIn } from './folder.ts';
 import { readOperation } from './operations.ts';
 import type { Resolver } from './refs.ts';
-import { openReader } from './schemas.ts';
+import { createReader } from './schemas.ts';
 import { Schemes } from './security.ts';
 import { chooseServer, isOfCustomer, type Server, serverOfSite, siteOfBases } from './servers.ts';
 
@@ -19,7 +19,7 @@ const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'pat
 
 /** Imports an OpenAPI 3.x document. Each operation is converted, or listed with the reason why not. */
 export function importOpenApi(document: JsonObject, options: ImportOptions): Imported {
-    const reader = openReader(document);
+    const reader = createReader(document);
     const notCarried: NotCarried[] = [];
     const named = options.site === undefined ? undefined : normaliseSite(options.site);
     const site = named?.ok === true ? named.site : options.site;
@@ -50,7 +50,7 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
     noteReferences(document, notCarried);
     noteSurroundings(document, notCarried);
     for (const { where, why } of schemes.notes) leaveOut(notCarried, where, why);
-    return finish(headOf(document, own, operations, options), operations, notCarried, options);
+    return assemblePackages(headOf(document, own, operations, options), operations, notCarried, options);
 }
 
 function firstSegment(path: string): string {
@@ -72,7 +72,7 @@ function operationsOf(document: JsonObject, resolver: Resolver, notCarried: NotC
     return Object.entries(paths).flatMap(([key, written]) => {
         if (key.startsWith('x-')) return [];
         if (/^[a-z]+:/i.test(key)) {
-            leaveOut(notCarried, printableName(key), 'This path is a whole address; write what follows its host.');
+            leaveOut(notCarried, printableName(key), 'This path is a whole URL; leave out its scheme and host.');
             return [];
         }
         // Documents written by hand leave the slash out.
@@ -94,11 +94,11 @@ function operationsOf(document: JsonObject, resolver: Resolver, notCarried: NotC
 
 function noteServers(document: JsonObject, base: Server, notCarried: NotCarried[]): void {
     if (base.ok && base.wasHttp)
-        leaveOut(notCarried, 'servers', 'The server is given as http, which a package cannot call; https was taken.');
+        leaveOut(notCarried, 'servers', 'The server is given as http, which a package cannot call; https is used instead.');
     if (base.ok && isOfCustomer(new URL(base.base).hostname))
-        leaveOut(notCarried, 'servers', 'A part of the host stands for your own; name your host with --site.');
+        leaveOut(notCarried, 'servers', 'A part of the host is a placeholder; name your host with --site.');
     const { length } = listOf(document['servers']);
-    if (length > 1) leaveOut(notCarried, 'servers', `Of ${length} servers one was taken; a package has one address for each endpoint.`);
+    if (length > 1) leaveOut(notCarried, 'servers', `Only one of ${length} servers is used; a package has one URL for each endpoint.`);
 }
 
 const MAX_NOTED = 100;
@@ -109,7 +109,7 @@ function noteReferences(document: JsonObject, notCarried: NotCarried[]): void {
     const outside = [...refs].filter((ref) => !ref.startsWith('#'));
     for (const ref of outside.slice(0, MAX_NOTED)) {
         const why = /^[a-z][a-z0-9+.-]*:|^\/\//i.test(ref)
-            ? 'It refers to an address, and nothing is fetched; put the file into the folder of the document.'
+            ? 'It refers to a URL, which is not fetched; put the file into the folder of the document.'
             : 'It refers to a file that is not in the folder of the document.';
         leaveOut(notCarried, `$ref ${printableName(ref)}`, why);
     }

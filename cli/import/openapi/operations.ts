@@ -37,7 +37,7 @@ const MAX_URL = 2048;
 export function readOperation(found: Operation, context: OperationContext): ReadOperationResult {
     const { method, item, operation, base } = found;
     const { reader } = context;
-    if (!KNOWN_METHODS.has(method)) return { ok: false, why: `A package has no ${method} requests.` };
+    if (!KNOWN_METHODS.has(method)) return { ok: false, why: `A package cannot contain ${method} requests.` };
     // AWS documents append `#…` to a path to tell operations apart; the request does not need it.
     const lists = [item['parameters'], operation['parameters']];
     const path = withBraces(found.path.split('#', 1)[0] ?? '', lists, reader);

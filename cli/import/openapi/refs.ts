@@ -13,7 +13,7 @@ export interface Resolver {
 const MAX_STEPS = 20;
 
 /** Resolves references of a document lazily. */
-export function openResolver(document: JsonObject): Resolver {
+export function createResolver(document: JsonObject): Resolver {
     const target = (ref: string): Json | undefined => {
         if (!ref.startsWith('#')) return undefined;
         let here: Json | undefined = document;

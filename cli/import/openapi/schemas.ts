@@ -4,7 +4,7 @@ import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/s
 import { findSecrets } from '../../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject, JsonSchema } from '../../../shared/domain/types.ts';
 import { isFit } from './plain-schema.ts';
-import { openResolver, type Resolver } from './refs.ts';
+import { createResolver, type Resolver } from './refs.ts';
 
 /**
  * Follows the references of a document, and converts its schemas of OpenAPI 3.0 and 3.1 to schemas of a package (docs/api.md, "Schema
@@ -17,7 +17,7 @@ export interface DocumentReader extends Resolver {
     ofAnswer(schema: Json | undefined): JsonSchema;
 }
 
-/** What the conversion of one schema and of its parts has in common, and where it is. */
+/** The state of the conversion of one schema, and its current position. */
 interface Conversion {
     resolver: Resolver;
     /** Whether a package may have this pattern. */
@@ -42,9 +42,9 @@ const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'time', 'uuid
 /** Names of members that no package may have. */
 export const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Opens the reader of one document. All patterns of the document share one budget. */
-export function openReader(document: JsonObject): DocumentReader {
-    const resolver = openResolver(document);
+/** Creates the reader of one document. All patterns of the document share one budget. */
+export function createReader(document: JsonObject): DocumentReader {
+    const resolver = createResolver(document);
     const isSound = createPatternCheck();
     const read = (schema: Json | undefined, side: Conversion['side'], left: number) =>
         convert(schema, { resolver, isSound, side, left, followed: [], level: 0 });
@@ -66,7 +66,7 @@ function convert(schema: Json | undefined, place: Conversion): JsonSchema {
     if (isEnd) return side === 'request' ? typeOf(typesOf(resolver.resolve(schema) ?? {})) : {};
     const made =
         typeof ref === 'string' ? convertPart(place, resolver.target(ref), { followed: [...followed, ref] }) : composed(schema, place);
-    // Generators write it beside `$ref`, `allOf` and `anyOf`, whose own types have no null.
+    // Generators write `nullable` beside `$ref`, `allOf` and `anyOf`, whose own types have no null.
     return isNullable(schema) ? orNull(made) : made;
 }
 
@@ -137,7 +137,7 @@ function anyOf(alternatives: Json[], discriminator: Json | undefined, place: Con
     if (alternatives.length > MAX_ALTERNATIVES) return {};
     const made = alternatives.map((alternative) => {
         const one = convertBelow(place, alternative);
-        return place.side === 'request' ? toldApart(one, alternative, discriminator) : one;
+        return place.side === 'request' ? withDiscriminator(one, alternative, discriminator) : one;
     });
     // If one alternative allows any value, so do all together.
     if (made.length === 0 || made.some((one) => one === true || (isObject(one) && Object.keys(one).length === 0))) return {};
@@ -145,11 +145,8 @@ function anyOf(alternatives: Json[], discriminator: Json | undefined, place: Con
     return made.length === 1 && isObject(only) ? only : { anyOf: made };
 }
 
-/**
- * An alternative of a request whose discriminator has the value that the document gives to it, without which the site could not tell it
- * from the others.
- */
-function toldApart(made: JsonSchema, alternative: Json, discriminator: Json | undefined): JsonSchema {
+/** Requires the discriminator of a request's alternative, with the values that the document maps to it. */
+function withDiscriminator(made: JsonSchema, alternative: Json, discriminator: Json | undefined): JsonSchema {
     const { propertyName: key, mapping } = objectOf(discriminator);
     const ref = isObject(alternative) ? alternative['$ref'] : undefined;
     if (typeof key !== 'string' || UNSAFE_KEYS.has(key) || typeof ref !== 'string' || !isObject(made)) return made;

@@ -57,7 +57,7 @@ function readServer(server: Json, site: string | undefined): Server {
     if (url === null || !/^https?:$/.test(url.protocol))
         return {
             ok: false,
-            why: 'The server is no address of the web; write one into the document, or take its servers out and name the site with --site.',
+            why: 'The server is not an http(s) URL; correct it in the document, or remove the servers and name the site with --site.',
         };
     if (url.search !== '' || url.username !== '' || url.password !== '')
         return { ok: false, why: 'The server has a query or a user name in its address.' };
@@ -65,14 +65,14 @@ function readServer(server: Json, site: string | undefined): Server {
     if (site !== undefined && (registrableDomain(url.hostname) === undefined || isStandIn(url.hostname, site)))
         return { ok: true, base: `https://${site}${url.pathname.replace(/\/+$/, '')}`, wasHttp: false };
     if (site === undefined && !normaliseSite(url.hostname).ok)
-        return { ok: false, why: `${printableName(url.hostname)} is the name of no public site; name the site with --site.` };
+        return { ok: false, why: `${printableName(url.hostname)} is not the name of a public site; name the site with --site.` };
     const wasHttp = url.protocol === 'http:';
     // Plain http with a port is used in tests and at home, so it is kept.
     const scheme = wasHttp && url.port === '' ? 'https:' : url.protocol;
     return { ok: true, base: `${scheme}//${url.host}${url.pathname.replace(/\/+$/, '')}`, wasHttp: wasHttp && url.port === '' };
 }
 
-/** An address with its scheme: documents written by hand leave it out, as in `api.shop.dev/v1`. The first part of a path is no name of a host. */
+/** An address with its scheme: documents written by hand leave it out, as in `api.shop.dev/v1`. The first segment of a path is not a host. */
 function withScheme(url: string): string {
     const host = /^[a-z0-9.-]+\.[a-z]{2,}(?=[:/?#]|$)/i.exec(url)?.[0].toLowerCase();
     return host === undefined || registrableDomain(host) === undefined ? url : `https://${url}`;

@@ -3,7 +3,7 @@ import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/s
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { CannotImport } from '../imported.ts';
 import { textsOf } from '../texts.ts';
-import { openResolver, type Resolver } from './refs.ts';
+import { createResolver, type Resolver } from './refs.ts';
 
 const MULTIPART = 'multipart/form-data';
 const URLENCODED = 'application/x-www-form-urlencoded';
@@ -23,7 +23,7 @@ export function fromSwagger(document: JsonObject, name: string): JsonObject {
     }
 }
 
-/** A form with a field that is required is required itself, which the converter does not say. */
+/** Marks forms with a required field as required, which the converter omits. */
 function requireForms(document: JsonObject): JsonObject {
     const items = isObject(document['paths']) ? Object.values(document['paths']) : [];
     for (const operation of items.filter(isObject).flatMap(Object.values).filter(isObject)) {
@@ -38,14 +38,14 @@ function requireForms(document: JsonObject): JsonObject {
 
 /** Rewrites parts that the converter cannot read: referenced or broken parameters, broken responses, defaults of forms. */
 function normaliseParts(document: JsonObject): JsonObject {
-    const resolver = openResolver(document);
+    const resolver = createResolver(document);
     const consumes = textsOf(document['consumes']);
     const paths = objectOf(document['paths']);
-    const whole: JsonObject = { ...document, ...placeOf(document), paths: {} };
+    const whole: JsonObject = { ...document, ...serverOf(document), paths: {} };
     if (consumes.length === 0) delete whole['consumes'];
     if (textsOf(document['produces']).length === 0) delete whole['produces'];
     whole['securityDefinitions'] = objectsIn(document['securityDefinitions']);
-    // They were copied to the places that use them.
+    // Each use gets its own copy below.
     delete whole['parameters'];
     whole['paths'] = Object.fromEntries(
         Object.entries(paths).map(([path, written]): [string, Json] => {
@@ -54,7 +54,7 @@ function normaliseParts(document: JsonObject): JsonObject {
             const shared = parametersOf(item['parameters'], resolver);
             const operations = Object.entries(item).flatMap(([key, value]): [string, Json][] => {
                 if (!METHODS.has(key.toLowerCase())) return key === 'parameters' ? [] : [[key, value]];
-                return [[key.toLowerCase(), isObject(value) ? tidiedOperation(value, shared, consumes, resolver) : true]];
+                return [[key.toLowerCase(), isObject(value) ? normaliseOperation(value, shared, consumes, resolver) : true]];
             });
             return [path, Object.fromEntries(operations)];
         }),
@@ -62,8 +62,8 @@ function normaliseParts(document: JsonObject): JsonObject {
     return whole;
 }
 
-/** Host and base path as the specification wants them: documents write a whole address as host, and a base path without its slash. */
-function placeOf({ host, basePath, schemes }: JsonObject): JsonObject {
+/** Host and base path in the form of the specification: some documents have a whole URL as host, or a base path without its slash. */
+function serverOf({ host, basePath, schemes }: JsonObject): JsonObject {
     if (typeof host !== 'string') return {};
     const [, scheme, name = '', path = ''] = /^(?:(https?):)?(?:\/\/)?([^/?#]*)(\/[^?#]*)?/i.exec(host.trim()) ?? [];
     const base = typeof basePath === 'string' ? basePath.trim() : '';
@@ -74,7 +74,7 @@ function placeOf({ host, basePath, schemes }: JsonObject): JsonObject {
     };
 }
 
-function tidiedOperation(
+function normaliseOperation(
     operation: JsonObject,
     shared: readonly JsonObject[],
     consumes: readonly string[],

@@ -12,10 +12,10 @@ export type ReadTemplate = { ok: true; template: Json; names: string[]; format: 
 const PLACEHOLDER = /\{\{\s*([^{}\s]{1,64})\s*\}\}/g;
 const WHOLE = /^\{\{\s*([^{}\s]{1,64})\s*\}\}$/;
 
-const IN_TEXT = 'stands inside a longer text of the body, and values are sent as values, never put into a text.';
+const IN_TEXT = 'is part of a longer text in the body, but a package can only fill whole values.';
 
 /** The package's name for a placeholder. */
-export function nameIn(name: string): string {
+export function paramNameOf(name: string): string {
     return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? name : identifier(name) || 'value';
 }
 
@@ -26,10 +26,10 @@ export function readTemplate(text: string, isForm: boolean): ReadTemplate {
 
 /** Converts an XML or text template. Both formats send the filled text; only the syntax of placeholders differs. */
 export function readTextTemplate(text: string, format: 'xml' | 'text'): ReadTemplate {
-    const names = [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => nameIn(name));
+    const names = [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => paramNameOf(name));
     return {
         ok: true,
-        template: text.replaceAll(PLACEHOLDER, (_whole, name: string) => `{${nameIn(name)}}`),
+        template: text.replaceAll(PLACEHOLDER, (_whole, name: string) => `{${paramNameOf(name)}}`),
         names: [...new Set(names)],
         format,
     };
@@ -40,7 +40,7 @@ function readJsonTemplate(text: string): ReadTemplate {
     if (parsed === undefined) return { ok: false, why: 'Its body template is not JSON.' };
     const names: string[] = [];
     const fault = { name: undefined as string | undefined };
-    const template = standIns(parsed, names, fault);
+    const template = convertPlaceholders(parsed, names, fault);
     if (fault.name !== undefined) return { ok: false, why: `{{${fault.name}}} ${IN_TEXT}` };
     return { ok: true, template, names: [...new Set(names)], format: 'json' };
 }
@@ -56,19 +56,19 @@ function parseTemplate(text: string): Json | undefined {
     }
 }
 
-function standIns(value: Json, names: string[], fault: { name: string | undefined }): Json {
+function convertPlaceholders(value: Json, names: string[], fault: { name: string | undefined }): Json {
     if (typeof value === 'string') {
         const whole = WHOLE.exec(value)?.[1];
         if (whole !== undefined) {
-            names.push(nameIn(whole));
-            return `{${nameIn(whole)}}`;
+            names.push(paramNameOf(whole));
+            return `{${paramNameOf(whole)}}`;
         }
         fault.name ??= [...value.matchAll(PLACEHOLDER)][0]?.[1];
         return value;
     }
-    if (Array.isArray(value)) return value.map((item) => standIns(item, names, fault));
+    if (Array.isArray(value)) return value.map((item) => convertPlaceholders(item, names, fault));
     if (!isObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, standIns(item, names, fault)]));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convertPlaceholders(item, names, fault)]));
 }
 
 function readFormTemplate(text: string): ReadTemplate {
@@ -80,8 +80,8 @@ function readFormTemplate(text: string): ReadTemplate {
         const whole = WHOLE.exec(decodeQueryPart(value))?.[1];
         const inside = [...decodeQueryPart(value).matchAll(PLACEHOLDER)][0]?.[1];
         if (whole === undefined && inside !== undefined) return { ok: false, why: `{{${inside}}} ${IN_TEXT}` };
-        if (whole !== undefined) names.push(nameIn(whole));
-        const filled: Json = whole === undefined ? decodeQueryPart(value) : `{${nameIn(whole)}}`;
+        if (whole !== undefined) names.push(paramNameOf(whole));
+        const filled: Json = whole === undefined ? decodeQueryPart(value) : `{${paramNameOf(whole)}}`;
         const known = template[name];
         template[name] = known === undefined ? filled : [...(Array.isArray(known) ? known : [known]), filled];
     }

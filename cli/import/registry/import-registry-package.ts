@@ -3,7 +3,7 @@ import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { guessCategory } from '../../inspect/drafts/category.ts';
-import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
+import { CannotImport, assemblePackages, type Imported, type ImportOptions } from '../imported.ts';
 import { type Nameable, onlyWanted } from '../only.ts';
 import { siteOfBases } from '../openapi/servers.ts';
 import { leaveOut, type NotCarried, type ReadOperation } from '../operation.ts';
@@ -11,14 +11,14 @@ import { cleanLine, cleanText, printableName, textsOf } from '../texts.ts';
 import { methodOf, pathOf, readOperation } from './operations.ts';
 
 /** Fields of the document that a package cannot contain, with the reason. */
-const BLOCKS: Readonly<Record<string, string>> = {
-    session: 'A package carries no cookies and no clearance; prepare can fetch a page of the site first.',
-    runtime: 'A package holds no scripts, and does not sign requests as a site’s own pages do.',
-    requires_stealth: 'A package documents routes and does not get round a protection.',
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+    session: 'A package contains no cookies; prepare can fetch a page of the site first.',
+    runtime: 'A package contains no scripts and cannot sign requests.',
+    requires_stealth: 'A package does not bypass bot protection.',
     extraction_rules: 'Write select and schema for each endpoint instead.',
 };
 
-const READ: ReadonlySet<string> = new Set([
+const SUPPORTED: ReadonlySet<string> = new Set([
     'site',
     'domain',
     'intent_category',
@@ -43,8 +43,8 @@ export function importRegistryPackage(document: JsonObject, options: ImportOptio
     const names = new Set<string>();
     const listed = [...listOf(document['endpoints'], 'endpoints'), ...listOf(document['actions'], 'actions')];
     const operations = onlyWanted(listed, options.only, notCarried).flatMap((one) => readListed(one, notCarried, names));
-    noteBlocks(document, notCarried);
-    return finish(headOf(document, operations, options, notCarried), operations, notCarried, options);
+    reportUnsupported(document, notCarried);
+    return assemblePackages(headOf(document, operations, options, notCarried), operations, notCarried, options);
 }
 
 interface Listed extends Nameable {
@@ -79,10 +79,10 @@ function readListed({ where, written, isAction }: Listed, notCarried: NotCarried
     return [{ where, endpoint: read.endpoint }];
 }
 
-function noteBlocks(document: JsonObject, notCarried: NotCarried[]): void {
+function reportUnsupported(document: JsonObject, notCarried: NotCarried[]): void {
     for (const [key, value] of Object.entries(document)) {
-        if (READ.has(key) || value === null || value === false) continue;
-        leaveOut(notCarried, printableName(key), Object.hasOwn(BLOCKS, key) ? (BLOCKS[key] ?? '') : 'A package has no such field.');
+        if (SUPPORTED.has(key) || value === null || value === false) continue;
+        leaveOut(notCarried, printableName(key), Object.hasOwn(UNSUPPORTED, key) ? (UNSUPPORTED[key] ?? '') : 'A package has no such field.');
     }
 }
 
@@ -92,7 +92,7 @@ function headOf(document: JsonObject, operations: readonly ReadOperation[], opti
     const site = named.ok ? named.site : String(written ?? 'unknown');
     const { domain } = document;
     if (typeof domain === 'string' && domain !== '' && domain.toLowerCase() !== site)
-        leaveOut(notCarried, 'domain', `The package is for ${site}, and names ${printableName(domain)} as its domain.`);
+        leaveOut(notCarried, 'domain', `The package is for ${site} but names ${printableName(domain)} as its domain.`);
     const description = cleanText(document['description'], 4000);
     return {
         format: 'routebook/1' as const,
@@ -111,6 +111,6 @@ function categoryOf(
 ): string {
     for (const category of [options.category, written]) if (typeof category === 'string' && isCategory(category)) return category;
     const guess = guessCategory(operations.flatMap(({ endpoint }) => [endpoint.name, endpoint.description ?? ''])).category;
-    if (written !== undefined) leaveOut(notCarried, 'intent_category', `The taxonomy has no such category; ${guess} was taken.`);
+    if (written !== undefined) leaveOut(notCarried, 'intent_category', `The taxonomy has no such category; ${guess} is used instead.`);
     return guess;
 }

@@ -15,7 +15,7 @@ import { nameEndpoint } from '../../inspect/drafts/naming.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';
-import { nameIn, type ReadTemplate, readTemplate, readTextTemplate } from './body-templates.ts';
+import { paramNameOf, type ReadTemplate, readTemplate, readTextTemplate } from './body-templates.ts';
 import { readParams } from './params.ts';
 
 type ReadResult = { ok: true; endpoint: PackageEndpoint; left: LeftOut[] } | NotRead;
@@ -31,14 +31,14 @@ const KNOWN: ReadonlySet<string> = new Set(
 /** Reads one of `endpoints` or `actions` of the format 0.1. @param isAction decides the default method */
 export function readOperation(operation: JsonObject, isAction: boolean, names: Set<string>): ReadResult {
     const method = methodOf(operation, isAction);
-    if (!METHODS.includes(method as Method)) return { ok: false, why: `A package has no ${printableName(method)} requests.` };
+    if (!METHODS.includes(method as Method)) return { ok: false, why: `A package cannot contain ${printableName(method)} requests.` };
     const template = typeof operation['url_template'] === 'string' ? operation['url_template'].trim() : '';
     const url = urlOf(template);
-    if (url === undefined) return { ok: false, why: 'Its url_template is no address of the web, or begins with a placeholder.' };
+    if (url === undefined) return { ok: false, why: 'Its url_template is not an http(s) URL, or its host contains a placeholder.' };
     const body = bodyOf(operation);
     if (body !== undefined && !body.ok) return body;
     if (body !== undefined && isSafeMethod(method))
-        return { ok: false, why: `A ${method} request has no body, and this one has a template for it.` };
+        return { ok: false, why: `A ${method} request has no body, but this one has a body template.` };
     const isForm = body === undefined ? operation['transport'] === 'http_post_form' : body.format === 'form';
     const headers = headersOf(operation['headers']);
     const params = readParams(operation, url, { body: body?.names, headers: headers.filled }, method);
@@ -76,7 +76,7 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
         ...unknown.map((key) => ({ name: printableName(key), why: 'A package has no such field.' })),
     ];
     if (kind === 'paginate')
-        left.push({ name: 'kind', why: 'How the next page is found is not said there, so it is imported as api_call; add pagination.' });
+        left.push({ name: 'kind', why: 'It does not say how to find the next page, so it is imported as api_call; add pagination.' });
     return { ok: true, endpoint, left };
 }
 
@@ -97,7 +97,7 @@ function urlOf(template: string): string | undefined {
     const filled = template.replaceAll(
         /\{\{\s*([^{}\s]+)\s*\}\}|\{([^{}\s]+)\}/g,
         (_whole, double: string | undefined, single: string | undefined) => {
-            names.push(nameIn(double ?? single ?? ''));
+            names.push(paramNameOf(double ?? single ?? ''));
             return `zzplaceholder${names.length - 1}zz`;
         },
     );
@@ -113,7 +113,7 @@ function bodyOf(operation: JsonObject): ReadTemplate | undefined {
     if (typeof text !== 'string' || text.trim() === '') return undefined;
     const type = String(nested['content_type'] ?? contentTypeOf(operation['headers']) ?? '');
     if (/multipart|protobuf/i.test(type))
-        return { ok: false, why: `Its body is ${printableName(type)}, which is no text with placeholders.` };
+        return { ok: false, why: `Its body is ${printableName(type)}, which cannot be a text with placeholders.` };
     if (/xml\b/i.test(type)) return readTextTemplate(text, 'xml');
     if (/text\/plain/i.test(type)) return readTextTemplate(text, 'text');
     const isForm =
@@ -143,14 +143,14 @@ function headersOf(headers: Json | undefined): ReadHeaders {
         const input = /^\{\{?\s*([^{}\s]+)\s*\}?\}$/.exec(value.trim())?.[1];
         const leave = (why: string) => read.left.push({ name: `header ${printableName(written)}`, why });
         if (!value.includes('{')) read.kept[name] = value.trim();
-        else if (input === undefined) leave('Its value is put together of a text and a placeholder.');
+        else if (input === undefined) leave('Its value combines text and a placeholder.');
         else if (headerNameFault(name) !== undefined) leave(headerNameFault(name)?.message ?? '');
         else read.filled.set(name, input);
     }
     return read;
 }
 
-/** Removes the content-type, unless it says more than the format of the body. */
+/** Removes the content-type, unless it is more specific than the format of the body. */
 function withoutContentType(headers: Record<string, string>, format: BodyFormat | undefined): Record<string, string> {
     const telling =
         format === 'xml' ? /^(?:text|application)\/(?:[\w.-]+\+)?xml/ : format === 'json' ? /^application\/[\w.-]+\+json/ : undefined;
@@ -171,9 +171,9 @@ function needsOf(requirements: Json | undefined): LeftOut[] {
             why: 'A package contains no credentials, so callers must send this request themselves (hosted: false).',
         });
     if (typeof session === 'string' && session !== '' && session !== 'none')
-        needs.push({ name: 'requirements.session', why: 'A package carries no session; prepare can fetch a page first for its cookies.' });
+        needs.push({ name: 'requirements.session', why: 'A package contains no session; prepare can fetch a page first for its cookies.' });
     if (typeof js === 'string' && js !== '' && js !== 'not_required' && js !== 'optional')
-        needs.push({ name: 'requirements.js', why: 'No script of the site is run.' });
+        needs.push({ name: 'requirements.js', why: 'Scripts of the site are not run.' });
     return needs;
 }
 
@@ -187,7 +187,7 @@ function credentialsOf(operation: JsonObject): LeftOut[] {
         )
         .map(({ name }) => ({
             name: `param ${printableName(String(name))}`,
-            why: 'It is a credential, which no param carries: say it in auth and take hosted: false out.',
+            why: 'It is a credential, which cannot be a param: declare it in auth and remove hosted: false.',
         }));
 }
 

@@ -4,7 +4,7 @@ import type { Json, JsonObject, JsonSchema, PackageParam, ParamSource } from '..
 import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { typeOf } from './answers.ts';
-import { nameIn } from './body-templates.ts';
+import { paramNameOf } from './body-templates.ts';
 
 type ReadParams = { ok: true; params: PackageParam[]; left: LeftOut[] } | NotRead;
 
@@ -16,7 +16,7 @@ interface Declared {
     schema: JsonSchema;
     description: string | undefined;
     default: Json | undefined;
-    /** The endpoint that answers the value, and the value's place in that answer. */
+    /** The endpoint whose answer contains the value, and where. */
     origin?: { endpoint: string; selector: string } | undefined;
 }
 
@@ -36,7 +36,7 @@ export function readParams(
 ): ReadParams {
     const declared = [...listOf(operation['params']).map(declaredParam), ...listOf(operation['variables']).map(declaredVariable)];
     if (declared.some(({ place }) => place === 'url'))
-        return { ok: false, why: 'A param is the whole address, and a package writes its addresses out.' };
+        return { ok: false, why: 'A param is the whole URL, but a package must contain its URLs.' };
     const left: LeftOut[] = [];
     for (const { name, origin } of declared)
         if (origin !== undefined)
@@ -45,18 +45,18 @@ export function readParams(
                 why: `Callers take its value from ${printableName(origin.endpoint)}; its description says so.`,
             });
     const params = new Map<string, PackageParam>();
-    const find = (name: string) => declared.find((one) => nameIn(one.name) === name);
+    const find = (name: string) => declared.find((one) => paramNameOf(one.name) === name);
     for (const name of placeholdersOf(url)) params.set(name, createParam(name, 'path', find(name), true));
     for (const name of inBody ?? []) {
         if (params.has(name))
-            return { ok: false, why: `The param ${printableName(name)} is in the URL and in the body, but a param has one place.` };
+            return { ok: false, why: `The param ${printableName(name)} is in the URL and in the body, but a param is sent in one place.` };
         params.set(name, createParam(name, 'body', find(name), true));
     }
     for (const query of listOf(operation['query_params'])) addQueryParam(query, find, params, left);
-    for (const [header, filledBy] of headers) params.set(header, createParam(header, 'header', find(nameIn(filledBy)), true));
-    const inHeaders = new Set([...headers.values()].map(nameIn));
+    for (const [header, filledBy] of headers) params.set(header, createParam(header, 'header', find(paramNameOf(filledBy)), true));
+    const inHeaders = new Set([...headers.values()].map(paramNameOf));
     for (const one of declared) {
-        const name = nameIn(one.name);
+        const name = paramNameOf(one.name);
         // `credentialsOf` lists these.
         if (one.place === 'credential') continue;
         if (inHeaders.has(name) || params.has(name) || [...params.values()].some((param) => param.name === one.name)) continue;
@@ -177,10 +177,10 @@ function addQueryParam(
         return;
     }
     if (placeholder === undefined && /\{\{?[^{}]+\}/.test(value)) {
-        left.push({ name: `query param ${printableName(key)}`, why: 'Its value is put together of a text and a placeholder.' });
+        left.push({ name: `query param ${printableName(key)}`, why: 'Its value combines text and a placeholder.' });
         return;
     }
-    const declared = find(nameIn(placeholder ?? key));
+    const declared = find(paramNameOf(placeholder ?? key));
     const base = createParam(key, 'query', declared, query['required'] === true);
     const standard = placeholder === undefined && value !== '' ? convertToType(value, base.schema ?? {}) : base.default;
     const known = params.get(key);
@@ -191,5 +191,5 @@ function addQueryParam(
             required: query['required'] === true && standard === undefined,
             ...(standard === undefined ? {} : { default: standard }),
         });
-    if (placeholder !== undefined && nameIn(placeholder) !== key) params.delete(nameIn(placeholder));
+    if (placeholder !== undefined && paramNameOf(placeholder) !== key) params.delete(paramNameOf(placeholder));
 }

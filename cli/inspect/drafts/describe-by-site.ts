@@ -20,7 +20,7 @@ import {
 } from '../words/describe.ts';
 import { isProgramWord } from '../words/harmless.ts';
 import { hashOf } from '../words/values.ts';
-import { findByName, findInAnswers, hashesOf, openRelated } from './describe-values.ts';
+import { findByName, findInAnswers, hashesOf, createRelatedFinder } from './describe-values.ts';
 import { findMajority, isQuotable } from './quotable.ts';
 import type { RouteLinks } from './route-links.ts';
 import type { RouteTexts, TextsOfRoutes } from './route-texts.ts';
@@ -50,7 +50,7 @@ export function describeBySite(
     const byPages = new Set<string>();
     const byAnswers = new Set<string>();
     const names = new Map(drafted.map(({ endpoint, group }) => [group, endpoint.name]));
-    const relatedTo = openRelated(drafted.map(({ group }) => group));
+    const relatedTo = createRelatedFinder(drafted.map(({ group }) => group));
     for (const one of drafted) {
         const { endpoint, group } = one;
         const here = said.of(group);

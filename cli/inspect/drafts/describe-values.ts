@@ -103,7 +103,7 @@ function fieldNamed({ fields, items, entries }: Shape, words: string, level = 0)
  * Returns a function that finds the reads of the thing that a route acts on: at its own address, at that of the thing or list above it, and
  * at that of the items below it. Calls by POST at fixed addresses act on what those beside them answer with (`/kv/put`, `/kv/range`).
  */
-export function openRelated(routes: readonly Group[]): (route: Group) => Group[] {
+export function createRelatedFinder(routes: readonly Group[]): (route: Group) => Group[] {
     const reads = Map.groupBy(
         routes.filter((route) => methodOf(route) === 'GET' && route.shape.seen > 0),
         (route) => addressOf(route, route.segments.length),
@@ -113,7 +113,7 @@ export function openRelated(routes: readonly Group[]): (route: Group) => Group[]
         if (methodOf(route) === undefined) return [];
         const { length } = route.segments;
         const own = addressOf(route, length);
-        // What is above two words need not be what the last of them acts on (`/api/reindex`).
+        // The last of two words does not act on the first (`/api/reindex`).
         const isOfThing = route.segments.slice(-2).some(isVarying);
         return [own, ...(isOfThing ? [addressOf(route, length - 1)] : []), `${own}/{}`]
             .flatMap((address) => reads.get(address) ?? [])
@@ -122,7 +122,7 @@ export function openRelated(routes: readonly Group[]): (route: Group) => Group[]
     };
 }
 
-/** The method, or that which a field of the body says; `undefined` if the body says more. */
+/** The method, or the one that a field of the body sets; `undefined` for any other operation that the body names. */
 function methodOf({ method, operation }: Group): string | undefined {
     if (operation === undefined) return method;
     return operation.protocol === 'override' ? operation.name : undefined;

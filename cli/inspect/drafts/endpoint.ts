@@ -11,7 +11,7 @@ import { namesChange, searches } from '../routes/searches.ts';
 import { wordsOf } from '../words/harmless.ts';
 import { isVarying } from '../words/segments.ts';
 import { type Shape, schemaOf } from '../words/shape.ts';
-import { enumOf, openValues } from '../words/values.ts';
+import { enumOf, createValues } from '../words/values.ts';
 import { nameEndpoint, otherEndpointNames, wantedEndpointName } from './naming.ts';
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
@@ -86,10 +86,10 @@ function withGiven(group: Group): Group {
     const { form, method, query } = group;
     if (form === undefined || method !== 'POST') return group;
     const said = [...form.said].filter((name) => !form.unsaid.has(name));
-    const isMark = (name: string) => !/(?:^|_)id$/i.test(name) && markOf(name, form.hidden.get(name) ?? openValues()) !== undefined;
+    const isMark = (name: string) => !/(?:^|_)id$/i.test(name) && markOf(name, form.hidden.get(name) ?? createValues()) !== undefined;
     const given = [...form.ofItems, ...said].filter((name) => !query.has(name) && !isMark(name));
     if (given.length === 0) return group;
-    const fields = new Map(given.map((name) => [name, { type: 'text', isRequired: true, options: openValues() }]));
+    const fields = new Map(given.map((name) => [name, { type: 'text', isRequired: true, options: createValues() }]));
     const hidden = new Map([...form.hidden].filter(([name]) => !fields.has(name)));
     // Its page is that of one thing, or has the form beside each.
     return { ...group, form: { ...form, fields: new Map([...fields, ...form.fields]), hidden, page: undefined } };

@@ -1,7 +1,7 @@
 import type { Group } from '../routes/groups.ts';
 import { identifier } from '../words/identifier.ts';
 import { isApiRoot, isPlural, isRange, type Piece, PROGRAM_SUFFIX, type SegmentForm, singular } from '../words/segments.ts';
-import { isVerb, saysChange, saysDeed } from '../words/verbs.ts';
+import { isVerb, saysChange, isVerbWithObject } from '../words/verbs.ts';
 
 const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
     number: 'id',
@@ -155,7 +155,7 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
     if (group.method === 'POST' && !overrides && !endsWithParam && isVerb(call))
         return [call, ...things.slice(-3, -1), ...choice].join('_');
     // Or the word says both: `POST /rn-add-page`, `POST /savemap`.
-    if (group.method === 'POST' && !overrides && !endsWithParam && saysDeed(call)) return [call, ...choice].join('_');
+    if (group.method === 'POST' && !overrides && !endsWithParam && isVerbWithObject(call)) return [call, ...choice].join('_');
     if (group.method === 'GET' && choice.some((one) => CALLS.test(one))) return choice.join('_');
     if (group.method === 'GET' && (CALLS.test(call) || saysChange(call))) return object;
     if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;

@@ -15,7 +15,7 @@ export interface RouteLinks {
 }
 
 /** Initial value for a route, before any link. */
-export function openLinks(): RouteLinks {
+export function createRouteLinks(): RouteLinks {
     return { texts: new Map(), targets: new Set(), from: new Set(), params: new Map() };
 }
 
@@ -23,7 +23,7 @@ export function openLinks(): RouteLinks {
 export type RouteOf = (url: URL, operation?: string) => Group | undefined;
 
 /** Returns a function that finds the route of an address. */
-export function openRoutes(routes: readonly Group[]): RouteOf {
+export function createRouteFinder(routes: readonly Group[]): RouteOf {
     const reads = routes.filter(({ method, operation }) => method === 'GET' || operation !== undefined);
     const calls = routes.filter(({ method, operation, answers }) => method === 'POST' && operation === undefined && answers.json > 0);
     const byOperation = Map.groupBy([...reads, ...calls], ({ operation }) => operation?.key);
@@ -48,7 +48,7 @@ export function linksByRoute(routeOf: (url: URL) => Group | undefined, { links }
 }
 
 function addLink(found: Map<Group, RouteLinks>, to: Group, from: Group | undefined, { to: url, text }: SiteLink): void {
-    const links = getOrMake(found, to, openLinks);
+    const links = getOrMake(found, to, createRouteLinks);
     addText(links.texts, text);
     links.targets.add(url.pathname + url.search);
     if (from !== undefined) links.from.add(from);

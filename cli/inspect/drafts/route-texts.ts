@@ -5,7 +5,7 @@ import type { Group } from '../routes/groups.ts';
 import type { SeenTexts } from '../routes/seen-texts.ts';
 import { isVarying } from '../words/segments.ts';
 import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
-import { linksByRoute, openLinks, openRoutes, type RouteLinks, type RouteOf } from './route-links.ts';
+import { linksByRoute, createRouteLinks, createRouteFinder, type RouteLinks, type RouteOf } from './route-links.ts';
 
 /** Texts that pages contain about one route; '' for missing ones. `quotable.ts` decides later whether they may be quoted. */
 export interface RouteTexts {
@@ -39,11 +39,11 @@ export function readRouteTexts(
 ): TextsOfRoutes {
     const ofSite = siteParts(routes.map(({ pages }) => pages.titles));
     const about = siteAbout(routes, seen);
-    const routeOf = openRoutes(routes);
+    const routeOf = createRouteFinder(routes);
     const links = linksByRoute(routeOf, texts);
     const described = new Map(searches.map((search) => [routeOf(search.address), search]));
     const read = (route: Group) => ({
-        ...textsOf(route, links.get(route) ?? openLinks(), { ofSite, about }),
+        ...textsOf(route, links.get(route) ?? createRouteLinks(), { ofSite, about }),
         search: described.get(route),
     });
     const all = new Map(routes.map((route) => [route, read(route)]));

@@ -95,7 +95,7 @@ const VAGUE =
 const MAX_WORDS = 4;
 const MAX_LENGTH = 40;
 
-/** The subject that a text names, as an identifier; undefined if the text has letters of some scripts, digits or too many words. */
+/** The subject that a text names, as an identifier; undefined if it has digits, letters without a Latin form, or too many words. */
 function thingIn(text: string, common: ReadonlySet<string>): string | undefined {
     const plain = inLatin(text.replaceAll(/['’]/g, ''));
     if (/\p{N}|(?![A-Za-z])\p{L}/u.test(plain)) return undefined;

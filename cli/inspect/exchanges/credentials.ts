@@ -21,12 +21,12 @@ export interface Granting {
     scopes: Set<string>;
 }
 
-export function openGranting(): Granting {
+export function createGranting(): Granting {
     return { tokenUrl: undefined, authorizationUrl: undefined, flows: new Set(), scopes: new Set() };
 }
 
 /** Names of one-time values. A package cannot send them, since a page issues a new one for each request. */
-const ONE_SENDING: ReadonlySet<string> = new Set(
+const ONE_TIME: ReadonlySet<string> = new Set(
     'csrf csrftoken xsrf xsrftoken csrfmiddlewaretoken authenticitytoken requestverificationtoken nonce wpnonce captcha recaptcha sig signature otp pin'.split(
         ' ',
     ),
@@ -47,10 +47,10 @@ export function authMethodsOf({ url, requestHeaders }: Exchange): AuthMethod[] {
         if (headerNameFault(name, { isCredential: true }) === undefined) methods.push({ type: 'header', name });
     }
     for (const name of new Set(url.searchParams.keys()))
-        if (holdsCredential(name, url.searchParams) && isOwn(name)) methods.push({ type: 'query', name });
+        if (holdsCredential(name, url.searchParams) && isReusableName(name)) methods.push({ type: 'query', name });
     for (const pair of (requestHeaders.get('cookie') ?? '').split(/;\s*/, MAX_COOKIES)) {
         const [name = ''] = pair.split('=', 1);
-        if (SESSION.test(name) && /^[A-Za-z._-]+\d{0,2}$/.test(name) && isOwn(name)) methods.push({ type: 'cookie', name });
+        if (SESSION.test(name) && /^[A-Za-z._-]+\d{0,2}$/.test(name) && isReusableName(name)) methods.push({ type: 'cookie', name });
     }
     return methods;
 }
@@ -58,8 +58,8 @@ export function authMethodsOf({ url, requestHeaders }: Exchange): AuthMethod[] {
 /** Names of values that a package cannot send: one-time tokens of a page, signatures of a request, and any credential in a body. */
 export function oneTimeNames({ url, requestHeaders, body }: Exchange): string[] {
     const found: string[] = [];
-    for (const name of requestHeaders.keys()) if (isSendableName(name)) found.push(`the header ${name}`);
-    for (const name of new Set(url.searchParams.keys())) if (isSendableName(name)) found.push(`the query param ${name}`);
+    for (const name of requestHeaders.keys()) if (isOneTimeName(name)) found.push(`the header ${name}`);
+    for (const name of new Set(url.searchParams.keys())) if (isOneTimeName(name)) found.push(`the query param ${name}`);
     const fields = body === undefined || body.text.length > MAX_READ_LENGTH ? [] : fieldsOf(body).keys();
     for (const name of fields) if (isCredentialName(name)) found.push(`the field ${name} of the body`);
     const [scheme = ''] = (requestHeaders.get('authorization') ?? '').split(' ', 1);
@@ -76,8 +76,8 @@ export function signsIn({ method, body, status }: Exchange): boolean {
 const MAX_READ_LENGTH = 20_000;
 const MAX_ONE_TIME = 3;
 
-function isSendableName(name: string): boolean {
-    return isCredentialName(name) && !isOwn(name);
+function isOneTimeName(name: string): boolean {
+    return isCredentialName(name) && !isReusableName(name);
 }
 
 function isCredentialName(name: string): boolean {
@@ -94,13 +94,13 @@ function byAuthorization(value: string): AuthMethod[] {
 }
 
 function isKeyName(name: string): boolean {
-    return namesCredential(name) && isOwn(name);
+    return namesCredential(name) && isReusableName(name);
 }
 
-function isOwn(name: string): boolean {
+function isReusableName(name: string): boolean {
     const words = wordsOf(name);
     if (!NAME.test(name) || /\d{3}/.test(name) || findSecrets(name) !== undefined) return false;
-    return !ONE_SENDING.has(words.join('')) && !words.some((word) => ONE_SENDING.has(word));
+    return !ONE_TIME.has(words.join('')) && !words.some((word) => ONE_TIME.has(word));
 }
 
 /** Adds the facts of an exchange with an authorization server (RFC 6749). */

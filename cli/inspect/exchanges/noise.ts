@@ -33,11 +33,11 @@ const MEASURING_HOSTS =
     /(?:^|\.)(?:google-analytics|googletagmanager|doubleclick|googlesyndication|googleadservices|analytics\.google|hotjar|segment|mixpanel|amplitude|sentry|datadoghq|newrelic|nr-data|fullstory|clarity|matomo|plausible|posthog|optimizely|quantserve|scorecardresearch|criteo|taboola|outbrain|adnxs|bugsnag|rollbar|logrocket|cloudflareinsights|facebook|connect\.facebook|bat\.bing|snowplowanalytics|heapanalytics|intercom|cookielaw|onetrust|cookiebot|usercentrics|recaptcha|hcaptcha|gstatic)\./i;
 const MEASURING_PATHS =
     /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|_vercel\/(?:insights|speed-insights)|gen(?:erate)?_204|keep-?alive\.\w+|(?:client|js)-?errors?|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
-/** Words of counters, measurements and jobs in a path. Unlike those above, a site's own API may have them, so that the answer counts too. */
+/** Words of counters, measurements and jobs in a path. A site's own API may use them too, so the answer must also be short. */
 const MEASURING_WORDS = /\/analytics\/|\/(?:collector|hit|(?:(?:[\w-]*-)?cron|statistics)(?:\.\w+)?)$/i;
 /** A report is answered with nothing, or with a word. */
 const MAX_RECEIPT = 40;
-/** What takes the place of a socket where there is none. */
+/** Paths of libraries that use WebSockets or a substitute for them. */
 const SOCKETS = /\/(?:signalr|socket\.io|engine\.io|sockjs(?:-node)?|message-bus|cometd|bayeux|faye)\//i;
 /** Sites take reports of errors at an address of their own, so that no filter stops them. */
 const SENTRY = /^\{[^\n]{0,500}"(?:sent_at|dsn)":[^\n]{0,500}"(?:sdk|dsn|trace)":[^\n]*\n\{"type":/;
@@ -82,35 +82,35 @@ function callsSigning(method: Json | undefined): boolean {
     return typeof method === 'string' && SIGNING_ACTS.test(method.slice(method.lastIndexOf('.') + 1));
 }
 
-/** What a suffix says of a program or an image counts for less than an answer in JSON: `/products/rope.js`. */
+/** An answer in JSON is data, even if the suffix is that of a script or an image: `/products/rope.js`. */
 function isData({ pathname }: URL, { type }: Exchange['answer']): boolean {
     return /json$/.test(type) && !/\.map$/i.test(pathname);
 }
 
 const SESSIONS = /\/auth\/(?:session|csrf|providers|_log|refresh)$|\/(?:csrf|xsrf)(?:[-_]?(?:token|cookie))?$/i;
 
-/** Whether the exchange only concerns the session of the visitor, by its address, or since nothing but tokens is answered. */
+/** Whether the exchange only concerns the session of the visitor, by its address, or because the answer contains only tokens. */
 function isOfSession({ method, url, answer }: Exchange): boolean {
     if (SESSIONS.test(url.pathname)) return true;
     if (!/json/.test(answer.type) || (answer.text?.length ?? 0) > MAX_TOKENS) return false;
     const value = parseJson(answer.text ?? '');
     const fields = isObject(value) ? Object.entries(value) : [];
     const tokens = fields.filter(([name, token]) => typeof token === 'string' && token !== '' && namesCredential(name));
-    // A write may answer with the key of what it made: only a token with its type and its end is one of a session.
+    // A write may return the key of what it created. The token of a session comes with its type and expiry.
     const isGranted = tokens.length < fields.length && fields.every((field) => tokens.includes(field) || OF_TOKENS.test(field[0]));
     return tokens.length > 0 && (isGranted || (method === 'GET' && tokens.length === fields.length));
 }
 
-/** What is said of a token beside it (RFC 6749, section 5.1). */
+/** Fields beside a token (RFC 6749, section 5.1). */
 const OF_TOKENS = /^(?:token_?type|expires(?:_?(?:in|at))?|scope)$/i;
 const MAX_TOKENS = 4000;
 
 const RULES: readonly Rule[] = [
-    { what: 'Preflights', why: 'the browser asks by itself whether it may ask', applies: ({ method }) => method === 'OPTIONS' },
-    { what: 'Exchanges without an answer', why: 'they were blocked, or broke off', applies: ({ status }) => status <= 0 },
+    { what: 'Preflights', why: 'browsers send them by themselves', applies: ({ method }) => method === 'OPTIONS' },
+    { what: 'Exchanges without an answer', why: 'they were blocked or interrupted', applies: ({ status }) => status <= 0 },
     {
         what: 'Connections that stay open',
-        why: 'a package describes requests with an end, no sockets and no streams of events',
+        why: 'a draft contains only requests whose answers end, no sockets and no event streams',
         applies: ({ url, status, answer, resource }) =>
             SOCKETS.test(url.pathname) ||
             url.searchParams.has('EIO') ||
@@ -120,8 +120,8 @@ const RULES: readonly Rule[] = [
             resource === 'eventsource',
     },
     {
-        what: 'Measuring and advertising',
-        why: 'they report the visit to others and return nothing for the caller',
+        what: 'Analytics and advertising',
+        why: 'they report the visit and return nothing for callers',
         applies: ({ method, url, resource, body, answer }) =>
             MEASURING_HOSTS.test(`${url.hostname}.`) ||
             MEASURING_PATHS.test(url.pathname) ||
@@ -133,7 +133,7 @@ const RULES: readonly Rule[] = [
     },
     {
         what: 'Scripts, styles, images and fonts',
-        why: 'they dress the pages',
+        why: 'pages only need them to be shown',
         applies: ({ url, resource, answer }) =>
             ASSET_RESOURCES.has(resource ?? '') ||
             ASSET_TYPES.test(answer.type) ||
@@ -146,26 +146,26 @@ const RULES: readonly Rule[] = [
         applies: ({ url }) => BUILD_FOLDERS.test(url.pathname),
     },
     {
-        what: 'Pieces of pages for the program of the site',
-        why: 'only the framework that made the pages can read them',
+        what: 'Page data for the framework of the site',
+        why: 'only that framework can read it',
         applies: ({ answer, requestHeaders }) => answer.type === 'text/x-component' || requestHeaders.has('next-action'),
     },
-    { what: 'Downloads', why: 'what comes back is no JSON, page or text', applies: ({ answer }) => DOWNLOAD_TYPES.test(answer.type) },
+    { what: 'Downloads', why: 'the answer is not JSON, a page or a text', applies: ({ answer }) => DOWNLOAD_TYPES.test(answer.type) },
     {
-        what: 'Templates of pages and texts of the program',
-        why: 'a script makes pages of them',
+        what: 'Templates and interface texts',
+        why: 'a script of the site builds pages from them',
         applies: (exchange) => isTemplate(exchange) || PROGRAM_TEXTS.test(exchange.url.pathname),
     },
     {
         what: 'Several calls in one request',
-        why: 'their names are joined in one address; each of them alone is a route',
+        why: 'the URL joins their names; each call alone is a route',
         applies: ({ url }) => JOINED_CALLS.test(url.pathname),
     },
-    { what: 'Signing in and out', why: 'a package carries no credentials', applies: isSigning },
-    { what: 'Sessions and their tokens', why: 'they concern the visitor, and a package carries no credentials', applies: isOfSession },
+    { what: 'Signing in and out', why: 'a package contains no credentials', applies: isSigning },
+    { what: 'Sessions and their tokens', why: 'they belong to the visitor, and a package contains no credentials', applies: isOfSession },
     {
         what: 'Requests that return nothing',
-        why: 'the site took what a GET told it, and answered without a word: a report of the visit',
+        why: 'a GET with params that is answered with 204 reports the visit',
         applies: ({ method, url, status, answer }) =>
             method === 'GET' && url.searchParams.size > 1 && status === 204 && (answer.text ?? '') === '',
     },
@@ -177,7 +177,7 @@ const RULES: readonly Rule[] = [
     },
     {
         what: 'Redirects',
-        why: 'they are followed by themselves; where they lead to is a route',
+        why: 'calls follow them; their target is a route',
         applies: ({ method, status }) => (method === 'GET' || method === 'HEAD') && status >= 300 && status < 400 && status !== 304,
     },
     {
@@ -188,7 +188,7 @@ const RULES: readonly Rule[] = [
     { what: 'Requests that failed', why: 'they were answered with an error', applies: ({ status }) => status >= 400 },
     {
         what: 'Requests with another method',
-        why: 'a package knows GET, HEAD, POST, PUT, PATCH and DELETE',
+        why: 'a package supports GET, HEAD, POST, PUT, PATCH and DELETE',
         applies: ({ method }) => !/^(?:GET|HEAD|POST|PUT|PATCH|DELETE)$/.test(method),
     },
 ];

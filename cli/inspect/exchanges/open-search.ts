@@ -16,7 +16,7 @@ export interface OpenSearch {
 /** The placeholders of OpenSearch 1.1. */
 const MEANINGS: Readonly<Record<string, string>> = {
     searchTerms: 'Words to look for.',
-    count: 'How many results to answer with.',
+    count: 'The number of results to return.',
     startIndex: 'Which result to begin with, by number.',
     startPage: 'Which page of the results, by number.',
     language: 'The language of the results, such as en.',

@@ -5,7 +5,7 @@ import { CACHE_BREAKERS, isProgramWord, namesCredential, personalKind, wordsOf }
 import { isPlural } from '../words/segments.ts';
 import { CHANGES } from '../words/verbs.ts';
 
-/** A call that its body identifies beside its address: the constant part of the body, and the caller's arguments. */
+/** A call that its body names, such as a GraphQL query: the constant part of the body, and the caller's arguments. */
 export interface Operation {
     protocol: 'graphql' | 'json-rpc' | 'named' | 'override';
     name: string;
@@ -26,7 +26,7 @@ export interface Operation {
  */
 export function operationOf(body: Json, path: string, readAnswer: () => Json | undefined): Operation | { fault: string } | undefined {
     if (Array.isArray(body) && body.length > 0 && body.every((item) => isObject(item) && (isGraphql(item, path) || isRpc2(item))))
-        return { fault: 'several operations are sent as one, which cannot be told apart' };
+        return { fault: 'one request contains several operations' };
     if (!isObject(body)) return undefined;
     if (isRpc2(body) || (mayBeRpc1(body, path) && answersRpc1(readAnswer()))) return rpcOf(body);
     return isGraphql(body, path) ? graphqlOf(body) : namedOf(body, path);
@@ -34,8 +34,8 @@ export function operationOf(body: Json, path: string, readAnswer: () => Json | u
 
 /** Fields that name the action, for programs that serve many actions at one address. */
 export const NAMES_ACTION = /^_?(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
-/** Those that are as often what a user writes (`{task: "Laundry"}`). Alone they name an action only at gateways. */
-const NAMES_DEED = /^(?:task|call|do|act|command)$/i;
+/** Those that often contain a text of the user (`{task: "Laundry"}`). Alone they name an action only at gateways. */
+const OFTEN_TEXT = /^(?:task|call|do|act|command)$/i;
 const ARGUMENTS = /^(?:arguments|args|params|parameters|payload|data|input|variables)$/i;
 /** Fields beside name and arguments that the site ignores. */
 const IGNORED_FIELDS = /^(?:tag|id|seq|version)$/i;
@@ -50,9 +50,9 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     const keys = Object.keys(body);
     if (keys.length > MAX_BESIDE) return undefined;
     const override = body['_method'];
-    if (typeof override === 'string' && /^(?:get|put|patch|delete)$/i.test(override)) return overriding(override, body);
+    if (typeof override === 'string' && /^(?:get|put|patch|delete)$/i.test(override)) return overrideOf(override, body);
     const named = keys.filter((one) => NAMES_ACTION.test(one) && isActionName(body[one]));
-    const actions = [...named.filter((one) => !NAMES_DEED.test(one)), ...named.filter((one) => NAMES_DEED.test(one))];
+    const actions = [...named.filter((one) => !OFTEN_TEXT.test(one)), ...named.filter((one) => OFTEN_TEXT.test(one))];
     const [key] = actions;
     if (key === undefined) return undefined;
     const rest = keys.filter((one) => one !== key);
@@ -61,7 +61,7 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
         rest.every((one) => one === at || IGNORED_FIELDS.test(one) || namesCredential(one)) && (at !== undefined || /rpc/i.test(path));
     if (isWrapped) return operationNamed({ [key]: body[key] ?? '' }, body[at ?? ''] ?? undefined, at ?? 'arguments', []);
     const isGateway = GATEWAY.test(path);
-    const mayName = (one: string) => (isGateway || actions.length > 1 || !NAMES_DEED.test(one)) && isProgramWord(String(body[one]));
+    const mayName = (one: string) => (isGateway || actions.length > 1 || !OFTEN_TEXT.test(one)) && isProgramWord(String(body[one]));
     const fixed = actions.filter((one) => (one === key && isGateway) || mayName(one));
     if (fixed.length === 0) return undefined;
     const given = keys.filter((one) => one !== '__proto__' && !fixed.includes(one)).map((one) => [one, body[one] ?? null]);
@@ -69,13 +69,13 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     return operationNamed(naming, Object.fromEntries(given), '', isGateway ? fixed.slice(1) : fixed);
 }
 
-/** A call of a method that something else than a field of its body names: a header, or the XML around its arguments. */
+/** An operation that a header, or the XML around its arguments, names. */
 export function calling(method: string, given: JsonObject): Operation {
     return { ...operationNamed({ method }, given, '', []), fixed: {} };
 }
 
-/** Frameworks take a POST for the method that its field `_method` says, since forms have no other and some clients send all as texts. */
-function overriding(method: string, { _method, ...given }: JsonObject): Operation {
+/** Many frameworks treat a POST as the method in its field `_method`, since forms can only send GET and POST. */
+function overrideOf(method: string, { _method, ...given }: JsonObject): Operation {
     const name = method.toUpperCase();
     return {
         protocol: 'override',
@@ -98,10 +98,7 @@ function operationNamed(fixed: JsonObject, given: Json | undefined, argumentsAt:
     return { protocol: 'named', name, key: `named ${name}`, writes, fixed, argumentsAt, given, doubtful };
 }
 
-/**
- * The operation if the field `name` is a value of the caller; `undefined` if nothing else names the operation. The value may still say a
- * change.
- */
+/** The operation if the field `name` is an argument; `undefined` if no other field names the operation. A write stays a write. */
 export function withoutAction({ fixed, given, argumentsAt, doubtful, writes }: Operation, name: string): Operation | undefined {
     const { [name]: value = '', ...others } = fixed;
     if (Object.keys(others).length === 0) return undefined;
@@ -120,8 +117,8 @@ function isActionName(name: Json | undefined): name is string {
  * Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`, `core.get_config`. A verb of
  * change counts whatever else a name says (`user.get_and_delete`). No list has all such verbs, and words of reading are often nouns
  * (`archive_list`, `start_search`, `list_clone`), so they count only where they are the verb: before several things or a word that joins
- * them (`find_by_owner`), or beside a word that cannot be one. A doubtful name may be a value, such as a status: it says a verb and its
- * thing.
+ * them (`find_by_owner`), or beside a word that cannot be one. A doubtful name may be a value, such as a status, so it needs a verb and
+ * its object.
  */
 function readsByName(name: string, isDoubtful = false): boolean {
     if (wordsOf(name).some((word) => CHANGES.test(word))) return false;
@@ -143,8 +140,8 @@ function isRpc2(body: JsonObject): boolean {
 }
 
 /**
- * JSON-RPC 1.0 does not name itself: a dotted or joined name (`core.get_config`), a list of params and a number, and nothing else. At an
- * address that says RPC, any name will do, and no number has to tell answers apart.
+ * Whether a body may be JSON-RPC 1.0, which has no version field: a name with a dot or an underscore (`core.get_config`), a list of params, a
+ * number or null as id, and nothing else. At an address that contains `rpc`, any name counts and the id may be missing.
  */
 function mayBeRpc1({ method, params, id, ...others }: JsonObject, path: string): boolean {
     if (typeof method !== 'string' || !Array.isArray(params)) return false;
@@ -165,7 +162,7 @@ function isGraphql(body: JsonObject, path: string): boolean {
 function rpcOf(body: JsonObject): Operation | { fault: string } {
     const method = String(body['method']);
     if (!/^[A-Za-z][\w.:/-]{0,60}$/.test(method) || findSecrets(method) !== undefined)
-        return { fault: 'the name of its method is no plain name' };
+        return { fault: 'its method name has unusual characters or looks like a secret' };
     const { params } = body;
     const isVersion2 = 'jsonrpc' in body;
     const fixed: JsonObject = { ...(isVersion2 ? { jsonrpc: '2.0' } : {}), ...(isVersion2 || 'id' in body ? { id: 1 } : {}), method };
@@ -191,14 +188,14 @@ function graphqlOf(body: JsonObject): Operation | { fault: string } {
     if (name === undefined || !/^[A-Za-z_]\w{0,60}$/.test(name)) return { fault: 'the GraphQL operation has no name' };
     const literals = [...(query ?? '').matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1] ?? '');
     if (literals.some((text) => text !== '' && !isProgramWord(text)) || /(?:\(|,|:)\s*\d{4,}/.test(query ?? ''))
-        return { fault: 'the GraphQL text has values written into it instead of variables' };
+        return { fault: 'the GraphQL query has literal values instead of variables' };
     if (query !== undefined && (findSecrets(query) !== undefined || personalKind(query) !== undefined))
-        return { fault: 'the GraphQL text holds something private' };
+        return { fault: 'the GraphQL query contains a secret or personal data' };
     const fixed: JsonObject = {};
     if (body['operationName'] !== undefined && body['operationName'] !== null) fixed['operationName'] = name;
     if (query !== undefined) fixed['query'] = query;
     const hash = persistedHash(body['extensions']);
-    if (query === undefined && hash === undefined) return { fault: 'the GraphQL operation is named by something else than its text' };
+    if (query === undefined && hash === undefined) return { fault: 'the GraphQL request has neither a query nor the hash of one' };
     if (query === undefined && hash !== undefined) fixed['extensions'] = { persistedQuery: { version: 1, sha256Hash: hash } };
     return {
         protocol: 'graphql',

@@ -34,7 +34,7 @@ export interface Ledger {
 /** At most this many different lines of each kind are kept. */
 const MAX_LINES = 500;
 
-export function openLedger(): Ledger {
+export function createLedger(): Ledger {
     const dropped = new Map<string, { what: string; why: string; times: number }>();
     const redacted = new Map<string, { where: string; kind: string; first: number; times: number }>();
     const noticed = new Map<string, { where: string; what: string }>();

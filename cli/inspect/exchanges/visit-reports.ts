@@ -16,7 +16,7 @@ export interface Reporting {
 }
 
 /** The initial value, before any exchange. */
-export function openReporting(): Reporting {
+export function createReporting(): Reporting {
     return { timed: 0, placed: 0, coded: 0, answers: new Set(), isTold: false };
 }
 

@@ -13,7 +13,7 @@ interface KnownData extends Pick<PageData, 'entry' | 'at' | 'isList'> {
 }
 
 /** The initial facts, before any page. */
-export function openData(): DataFacts {
+export function createData(): DataFacts {
     return { pages: 0, places: new Map() };
 }
 

@@ -24,7 +24,7 @@ const MAX_LEVELS = 16;
 const MAX_VALUES = 100_000;
 const METHOD = /^(?:get|post|put|patch|delete|head)$/;
 
-export function openDeclared(): Declared {
+export function createDeclared(): Declared {
     return { params: new Map(), calls: new Map() };
 }
 
@@ -78,7 +78,7 @@ export function findCall({ calls }: Declared, { method, url }: Pick<PackageEndpo
  * Returns a function that finds how a description writes the path of a call, a placeholder as `{}`: of all that end like the address and
  * begin with a word, the one with the most words.
  */
-export function openShapes({ calls }: Declared): (method: string, segments: readonly string[]) => readonly string[] | undefined {
+export function createShapeFinder({ calls }: Declared): (method: string, segments: readonly string[]) => readonly string[] | undefined {
     const shapes = Map.groupBy(
         [...calls.keys()].map((key) => key.split('/')).filter(([, first]) => first !== '{}'),
         ([method]) => method,

@@ -3,7 +3,7 @@ import { isPlaceInList } from '../words/describe.ts';
 import { isProgramWord } from '../words/harmless.ts';
 import { DISPATCHERS } from '../words/is-dispatch.ts';
 import { readSegment } from '../words/segments.ts';
-import { addValues, hashOf, mergeValues, openValues, type Values } from '../words/values.ts';
+import { addValues, hashOf, mergeValues, createValues, type Values } from '../words/values.ts';
 import type { Form, HiddenInput } from './page-forms.ts';
 
 /** The merged facts about one form on several pages. */
@@ -40,13 +40,13 @@ export interface FormFacts {
 export function factsOf(form: Form, page: URL | undefined): FormFacts {
     const fields: FormFacts['fields'] = new Map();
     for (const { name, type, isRequired, options } of form.fields) {
-        const values = openValues();
+        const values = createValues();
         for (const option of options) addValues(values, [option]);
         fields.set(name, { type, isRequired, options: values });
     }
     const hidden: FormFacts['hidden'] = new Map();
     for (const { name, value } of form.hidden) {
-        const values = hidden.get(name) ?? openValues();
+        const values = hidden.get(name) ?? createValues();
         addValues(values, [value]);
         hidden.set(name, values);
     }
@@ -96,7 +96,7 @@ function isMode(name: string): boolean {
 function queryOf({ searchParams }: URL): FormFacts['query'] {
     const query: FormFacts['query'] = new Map();
     for (const name of new Set(searchParams.keys())) {
-        const values = openValues();
+        const values = createValues();
         addValues(values, searchParams.getAll(name));
         query.set(name, values);
     }

@@ -17,7 +17,7 @@ interface KnownList {
 }
 
 /** The initial facts, before any page. */
-export function openLists(): ListFacts {
+export function createLists(): ListFacts {
     return { pages: 0, lists: new Map() };
 }
 
@@ -59,8 +59,8 @@ export function mergeLists(facts: ListFacts, more: ListFacts): void {
 }
 
 /**
- * The `select` of the list that most pages of a route have; undefined if no list is on a third of them: a filter may leave none. If the other pages have another list
- * whose items are read the same way, it reads both lists.
+ * The `select` of the list that most pages of a route have. A third of the pages is enough, since a filter may leave a list empty. If the
+ * other pages have another list whose items are read in the same way, it reads both lists.
  */
 export function selectOf({ pages, lists }: ListFacts): JsonObject | undefined {
     const shared = [...lists]

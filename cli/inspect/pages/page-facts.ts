@@ -1,6 +1,6 @@
 import { hashOf } from '../words/values.ts';
-import { addData, type DataFacts, mergeData, openData } from './data-facts.ts';
-import { addLists, type ListFacts, mergeLists, openLists } from './list-facts.ts';
+import { addData, type DataFacts, mergeData, createData } from './data-facts.ts';
+import { addLists, type ListFacts, mergeLists, createLists } from './list-facts.ts';
 import type { Page } from './page.ts';
 
 /** Texts and lists of all pages of one route, and the addresses of these pages. */
@@ -23,7 +23,7 @@ export type Texts = Map<string, number>;
 const MAX_TEXTS = 40;
 
 /** The initial facts, before any page. */
-export function openPages(): PageFacts {
+export function createPages(): PageFacts {
     return {
         addresses: new Set(),
         titles: new Map(),
@@ -31,8 +31,8 @@ export function openPages(): PageFacts {
         abouts: new Map(),
         submits: new Map(),
         callers: new Map(),
-        lists: openLists(),
-        data: openData(),
+        lists: createLists(),
+        data: createData(),
     };
 }
 

@@ -17,9 +17,9 @@ export interface Form {
     submit: string;
     asksForPassword: boolean;
     takesFiles: boolean;
-    /** Whether a script sends it: it lacks both an action and a method, or no form of a browser has its method. */
+    /** Whether only a script knows how it is sent: it has no action and no method, or a method that browsers do not support. */
     isScripted: boolean;
-    /** Whether a script sends it though it says where and how: no button and no Enter does. */
+    /** Whether a script sends it by its action and method: neither a button nor Enter does. */
     isSentByScript: boolean;
     /** Whether a visitor can neither fill nor send it: it has no field and no button. */
     isIdle: boolean;
@@ -86,7 +86,7 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
                 },
             ];
         });
-    // Each form may have a token of its own, which says nothing of an item.
+    // Each form may have its own token, which does not identify an item.
     for (const same of Map.groupBy(forms, kindOf).values())
         for (const { hidden } of same)
             for (const input of hidden)
@@ -98,7 +98,7 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
 
 const NAMED = 'input[name], select[name], textarea[name], button[name]';
 
-/** What has the inputs of a form. Between rows or cells of a table HTML has no room for forms, and what follows there belongs to the form. */
+/** The element with the inputs of a form. Between rows or cells of a table a form is parsed as empty, and its inputs follow it. */
 function boxOf(form: Selection): Selection {
     return form.is('table > :empty, thead > :empty, tbody > :empty, tr > :empty') && form.siblings('form').length === 0
         ? form.parent()
@@ -157,12 +157,12 @@ function typeOf(input: Selection): string {
     return tag === 'button' ? (input.attr('type') ?? 'submit').trim().toLowerCase() : tag;
 }
 
-/** A script fills the hidden inputs that the page leaves empty in a form that it sends: the caller has to give them. */
+/** Whether a script fills a hidden input: the page leaves it empty in a form that a script sends. Callers must give its value. */
 function isFilledByScript(input: Selection, isSentByScript: boolean): boolean {
     return isSentByScript && typeOf(input) === 'hidden' && (input.attr('value') ?? '') === '' && !namesCredential(input.attr('name') ?? '');
 }
 
-/** A script sends a form that posts and that neither a button nor Enter sends. Browsers send a form with one text field on Enter. */
+/** Whether a form posts, but neither a button nor Enter sends it. Browsers send a form with one text field on Enter. */
 function sendsByScript($: CheerioAPI, form: Selection): boolean {
     if ((form.attr('method') ?? 'get').trim().toLowerCase() !== 'post') return false;
     if (buttonsOf($, form).length > 0) return false;

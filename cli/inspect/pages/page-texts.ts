@@ -95,9 +95,9 @@ function textsBeside(
     type: string,
     { legendOf, nameIn }: Record<'legendOf' | 'nameIn', (box: Selection) => string>,
 ): string[] {
-    const isTicked = type === 'checkbox' || type === 'radio';
+    const isTickBox = type === 'checkbox' || type === 'radio';
     const node = field.get(0);
-    const text = (isTicked ? node?.next : node?.prev) ?? undefined;
+    const text = (isTickBox ? node?.next : node?.prev) ?? undefined;
     const row = field.closest('td').prevAll('td, th');
     return [
         text?.type === 'text' ? lineOf(text.data) : '',
@@ -109,7 +109,7 @@ function textsBeside(
 
 const MAX_BOXES = 3;
 
-/** Pages without tables set the name of a field before its box. */
+/** Pages without tables often have the name of a field in an element before it. */
 function boxBefore(field: Selection, nameIn: (box: Selection) => string): string {
     let box = field.parent();
     for (let level = 0; level < MAX_BOXES && box.is('div, span, label'); level++, box = box.parent()) {

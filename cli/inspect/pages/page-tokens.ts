@@ -21,7 +21,7 @@ const MAX_SOURCES = 2000;
 const MAX_TOKENS = 20;
 const MIN_LENGTH = 8;
 
-/** What extracts the CSRF tokens of a page, with their hashes. Hidden inputs hold those of forms. */
+/** Selectors of a page's CSRF tokens, with hashes of the tokens. Those of forms are in hidden inputs. */
 export function tokensOf($: CheerioAPI): { extract: Extract; hash: number }[] {
     const found = $('meta[name*="csrf" i][content], meta[name*="xsrf" i][content], input[type="hidden" i][name][value]')
         .filter((_, { attribs }) => 'content' in attribs || namesCredential(attribs['name'] ?? ''))

@@ -1,5 +1,5 @@
 import type { Json } from '../../../shared/domain/types.ts';
-import { type Declared, openDeclared } from './declared-names.ts';
+import { type Declared, createDeclared } from './declared-names.ts';
 import type { Page } from './page.ts';
 import { addText, type Texts } from './page-facts.ts';
 
@@ -28,8 +28,8 @@ const MAX_NAMES = 500;
 const MAX_PAGES = 1000;
 
 /** The initial value, before any page. */
-export function openSiteTexts(): SiteTexts {
-    return { links: [], labels: new Map(), hints: new Map(), titles: new Map(), languages: new Set(), declared: openDeclared() };
+export function createSiteTexts(): SiteTexts {
+    return { links: [], labels: new Map(), hints: new Map(), titles: new Map(), languages: new Set(), declared: createDeclared() };
 }
 
 /** Adds the texts of one page. @param url its address */

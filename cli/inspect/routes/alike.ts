@@ -1,7 +1,7 @@
 import { getOrMake } from '../../../shared/domain/get-or-make.ts';
 import { textOf } from '../words/segments.ts';
 import { featuresOf } from '../words/shape.ts';
-import { shared } from '../words/shared.ts';
+import { jaccardIndex } from '../words/jaccard-index.ts';
 import type { Group } from './groups.ts';
 
 /** Whether two words of one place have similar responses. @param below whether their addresses may differ below them */
@@ -22,7 +22,7 @@ export function areAlike(
 /** Things of one kind take the same fields. Two programs that send their forms to themselves do not. */
 function takeOtherFields(some: readonly Group[], others: readonly Group[], place: number): boolean {
     const [own, more] = [sentTo(some, place), sentTo(others, place)];
-    return own.size > 0 && more.size > 0 && shared(own, more) < MIN_FIELDS;
+    return own.size > 0 && more.size > 0 && jaccardIndex(own, more) < MIN_FIELDS;
 }
 
 function sentTo(groups: readonly Group[], place: number): Set<string> {
@@ -44,10 +44,10 @@ const MIN_FIELDS = 0.5;
 
 function areOneRoute(one: Group, other: Group, place: number): boolean {
     if (one.method !== other.method || one.segments.length !== other.segments.length) return false;
-    if (shared(fieldsOf(one), fieldsOf(other)) < MIN_JSON_SIMILARITY) return false;
+    if (jaccardIndex(fieldsOf(one), fieldsOf(other)) < MIN_JSON_SIMILARITY) return false;
     if (one.shape.seen > 0 && other.shape.seen > 0) {
         const [a, b] = [knownFeatures(one), knownFeatures(other)];
-        return a.size > 1 && b.size > 1 && shared(a, b) >= MIN_JSON_SIMILARITY;
+        return a.size > 1 && b.size > 1 && jaccardIndex(a, b) >= MIN_JSON_SIMILARITY;
     }
     if (one.skeleton.size + other.skeleton.size === 0 && one.answers.text > 0 && other.answers.text > 0)
         return one.segments.length > place + 1 && other.segments[place]?.form !== 'word';
@@ -56,7 +56,7 @@ function areOneRoute(one: Group, other: Group, place: number): boolean {
 
 /** Whether the pages of two addresses have the same elements. Small pages have little to differ in. */
 export function haveOneLayout(one: Group, other: Group): boolean {
-    const [size, similarity] = [Math.min(one.skeleton.size, other.skeleton.size), shared(one.skeleton, other.skeleton)];
+    const [size, similarity] = [Math.min(one.skeleton.size, other.skeleton.size), jaccardIndex(one.skeleton, other.skeleton)];
     return size > 20 ? similarity >= MIN_PAGE_SIMILARITY : size > 4 && similarity === 1;
 }
 

@@ -3,7 +3,7 @@ import { isObject, objectOf } from '../../../shared/domain/json/schema/structure
 import { isOnDomain, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import { percentDecode } from '../../../shared/domain/text/percent-decode.ts';
 import type { Json } from '../../../shared/domain/types.ts';
-import { addGranting, authMethodsOf, type Granting, oneTimeNames, openGranting, signsIn } from '../exchanges/credentials.ts';
+import { addGranting, authMethodsOf, type Granting, oneTimeNames, createGranting, signsIn } from '../exchanges/credentials.ts';
 import { type Exchange, readEntry } from '../exchanges/exchange.ts';
 import type { Element } from '../exchanges/json-elements.ts';
 import { noiseOf } from '../exchanges/noise.ts';
@@ -19,14 +19,14 @@ import { readPage } from '../pages/page.ts';
 import { addText } from '../pages/page-facts.ts';
 import type { Form } from '../pages/page-forms.ts';
 import { addTokenSources, preparedHeaders, type TokenSources } from '../pages/page-tokens.ts';
-import { addRefusal, addressOfPage, addSiteTexts, openSiteTexts, type SiteTexts } from '../pages/site-texts.ts';
+import { addRefusal, addressOfPage, addSiteTexts, createSiteTexts, type SiteTexts } from '../pages/site-texts.ts';
 import { isProgramWord } from '../words/harmless.ts';
 import { DISPATCHERS, isDispatch, mayDispatch, ONE_ADDRESS } from '../words/is-dispatch.ts';
 import { type AnswerFields, addAnswerFields } from './answer-fields.ts';
 import { DispatchWords } from './dispatch.ts';
 import { inputsOf } from './form-inputs.ts';
-import { addExchange, addressOf, type Group, isIrrelevant, openGroup } from './groups.ts';
-import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
+import { addExchange, addressOf, type Group, isIrrelevant, createGroup } from './groups.ts';
+import { createSeenTexts, type SeenTexts } from './seen-texts.ts';
 
 /** The collected data of a recording: groups of similar exchanges, and texts that occurred as values. Its size is bounded. */
 export interface Collection {
@@ -71,12 +71,12 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         read: 0,
         groups: new Map(),
         choices: new DispatchWords(),
-        seen: openSeenTexts(),
-        texts: openSiteTexts(),
+        seen: createSeenTexts(),
+        texts: createSiteTexts(),
         searches: [],
         tokens: new Map(),
         answerFields: new Map(),
-        granting: openGranting(),
+        granting: createGranting(),
         refusing: new Set(),
         signedIn: new Set(),
         domains: new Map(),
@@ -292,7 +292,7 @@ function groupFor(collection: Collection, exchange: Exchange, body: SentBody): G
     const key = keyOf(collection, exchange, body);
     const known = groups.get(key);
     if (known !== undefined || groups.size >= MAX_GROUPS) return known;
-    const made = openGroup(addressIn(choices, exchange, jsonTextIn(exchange)), body.sort === 'operation' ? body.operation : undefined);
+    const made = createGroup(addressIn(choices, exchange, jsonTextIn(exchange)), body.sort === 'operation' ? body.operation : undefined);
     made.inputs = inputsIn(choices, exchange.url, sentNames(body));
     groups.set(key, made);
     return made;
@@ -312,8 +312,8 @@ function namesOfInputs({ fields, hidden }: Form): string[] {
 function takeForm(collection: Collection, form: Form, { url: page, method }: Exchange, title: string, ledger: Ledger): void {
     if (!isOnDomain(form.action.hostname, domainOf(page.hostname)) && form.action.hostname !== page.hostname) {
         ledger.drop('Forms', 'they are sent to another site');
-    } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
-    else if (form.isScripted) ledger.drop('Forms', 'they say neither where nor how they are sent: a script does that');
+    } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package contains no credentials');
+    else if (form.isScripted) ledger.drop('Forms', 'they have neither an action nor a method: a script sends them');
     else if (form.takesFiles) ledger.drop('Forms', 'they send files, which are not drafted');
     else if (form.method === 'GET' && form.fields.some(({ name, type }) => type === 'select' && DISPATCHERS.test(name)))
         ledger.drop('Forms', 'they choose among other routes');
@@ -333,7 +333,7 @@ function takeForm(collection: Collection, form: Form, { url: page, method }: Exc
         const operation = body?.sort === 'operation' ? body.operation : undefined;
         const inputs = form.method === 'POST' ? inputsIn(collection.choices, action, namesOfInputs(form)) : '';
         const key = `${address.key} ${operation?.key ?? ''} form ${inputs}`;
-        const known = collection.groups.get(key) ?? { ...openGroup(address, operation), inputs };
+        const known = collection.groups.get(key) ?? { ...createGroup(address, operation), inputs };
         known.form = joinForms(known.form, factsOf(form, method === 'GET' ? page : undefined));
         addText(known.pages.callers, title);
         addText(known.pages.submits, form.submit);

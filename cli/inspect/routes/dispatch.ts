@@ -2,9 +2,9 @@ import { getOrMake } from '../../../shared/domain/get-or-make.ts';
 import { withoutAction } from '../exchanges/operation.ts';
 import type { SiteTexts } from '../pages/site-texts.ts';
 import { DISPATCHERS, isDispatch, MAYBE_DISPATCHERS, MAYBE_FORMATS, namesFormat } from '../words/is-dispatch.ts';
-import { addShape, featuresOf, openShape } from '../words/shape.ts';
-import { shared } from '../words/shared.ts';
-import { addValues, openValues, wasEmpty } from '../words/values.ts';
+import { addShape, featuresOf, createShape } from '../words/shape.ts';
+import { jaccardIndex } from '../words/jaccard-index.ts';
+import { addValues, createValues, wasEmpty } from '../words/values.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
 
@@ -208,7 +208,7 @@ function isSeenTwice(name: string, pages: readonly Group[]): boolean {
 function looksLike(one: Group, other: Group, { marks, titles }: Layout): boolean {
     const [own, others] = [one, other].map((group) => new Set([...traitsOf(group)].filter((mark) => !marks.has(mark))));
     const isOneTitle = [...one.pages.titles.keys()].some((title) => !titles.has(title) && other.pages.titles.has(title));
-    return answersAlike(one, other) && (isOneTitle || shared(own ?? new Set(), others ?? new Set()) >= MIN_SIMILARITY);
+    return answersAlike(one, other) && (isOneTitle || jaccardIndex(own ?? new Set(), others ?? new Set()) >= MIN_SIMILARITY);
 }
 
 /** Merges the groups that are one route as far as is known. */
@@ -216,7 +216,7 @@ function joinSame(groups: readonly Group[]): Group[] {
     const joined = new Map<string, Group>();
     for (const group of groups) {
         const { method, dispatch, selector, operation, form, inputs } = group;
-        const key = JSON.stringify([method, dispatch, selector, operation?.key, form === undefined, sortOf(group), inputs]);
+        const key = JSON.stringify([method, dispatch, selector, operation?.key, form === undefined, answerTypeOf(group), inputs]);
         const same = joined.get(key);
         if (same === undefined) joined.set(key, group);
         else mergeGroups(same, group);
@@ -224,7 +224,7 @@ function joinSame(groups: readonly Group[]): Group[] {
     return [...joined.values()];
 }
 
-function sortOf({ answers }: Group): string {
+function answerTypeOf({ answers }: Group): string {
     return (['json', 'html', 'text', 'none'] as const).find((sort) => answers[sort] > 0) ?? '';
 }
 
@@ -293,7 +293,7 @@ function asksForFormat(name: string, groups: readonly Group[]): boolean {
 
 /** How the answers of a group are read. */
 function kindOf(group: Group): string {
-    return [sortOf(group), ...[...group.formats].sort()].filter((one) => one !== '').join(' ');
+    return [answerTypeOf(group), ...[...group.formats].sort()].filter((one) => one !== '').join(' ');
 }
 
 /**
@@ -310,7 +310,7 @@ function choosesByBody(name: string, groups: readonly Group[]): boolean {
 function actAlike(one: Group, other: Group): boolean {
     if (one.sendings > 0 && other.sendings > 0) return answersAlike(one, other);
     const [some, others] = [one, other].map(({ form, body }) => new Set([...(form?.fields.keys() ?? []), ...(body?.fields.keys() ?? [])]));
-    return shared(some ?? new Set(), others ?? new Set()) >= MIN_SIMILARITY;
+    return jaccardIndex(some ?? new Set(), others ?? new Set()) >= MIN_SIMILARITY;
 }
 
 /** Whether there are several words, and three of four pairs of them are unlike. */
@@ -330,7 +330,7 @@ function paramsOf({ query }: Group): string {
 }
 
 function answersAlike(one: Group, other: Group): boolean {
-    return sortOf(one) === sortOf(other) && shared(traitsOf(one), traitsOf(other)) >= MIN_SIMILARITY;
+    return answerTypeOf(one) === answerTypeOf(other) && jaccardIndex(traitsOf(one), traitsOf(other)) >= MIN_SIMILARITY;
 }
 
 function traitsOf({ shape, skeleton }: Group): ReadonlySet<unknown> {
@@ -343,7 +343,7 @@ function makeParam(group: Group, name: string): void {
     if (pair === undefined) return;
     group.dispatch = group.dispatch.filter((one) => one !== pair);
     if (group.sendings === 0) return;
-    const values = openValues();
+    const values = createValues();
     for (let sent = 0; sent < group.sendings; sent++) addValues(values, [pair[1]]);
     group.query = new Map([[name, values], ...group.query]);
 }
@@ -353,7 +353,7 @@ function makeField(group: Group, name: string): void {
     const value = group.operation?.fixed[name];
     if (group.operation === undefined || value === undefined) return;
     group.operation = withoutAction(group.operation, name);
-    const field = { values: openValues(), shape: openShape() };
+    const field = { values: createValues(), shape: createShape() };
     for (let sent = 0; sent < group.sendings; sent++) {
         addValues(field.values, [value]);
         addShape(field.shape, value);

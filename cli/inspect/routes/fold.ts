@@ -1,4 +1,4 @@
-import { type Declared, namedThings, openShapes } from '../pages/declared-names.ts';
+import { type Declared, namedThings, createShapeFinder } from '../pages/declared-names.ts';
 import type { SiteTexts } from '../pages/site-texts.ts';
 import { isLanguage, isPlural, type Piece, textOf } from '../words/segments.ts';
 import { areAlike } from './alike.ts';
@@ -12,7 +12,7 @@ import { listedNames, namesBelowViews } from './views.ts';
  * Finds varying segments that look like words (`/packages/lodash`, `/packages/react`) and merges the groups that are one route. A word
  * varies
  * - if the site also sent it as a value, unless it is one of several named modules without common addresses;
- * - if hardly a programmer would write it (`C024BE91L`, `PROJ-12`), below a plural or beside another such word or a value;
+ * - if it does not look like a word of a program (`C024BE91L`, `PROJ-12`), below a plural or beside another such word or a value;
  * - if it is one of several languages that pages at this place say they are in;
  * - if it follows a search, names a person, or is one of two ids in capitals and small letters;
  * - if it is a thing in another format (`/tides.html` beside `/tides.json`);
@@ -55,10 +55,10 @@ export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: See
     return joinSame(routes);
 }
 
-/** Reads addresses as a description of the API writes them. Returns the segments that it gives as words. */
+/** Applies the path templates of the site's own API description. Returns the segments that are words in it. */
 function settleDeclared(groups: readonly Group[], declared: Declared): ReadonlySet<Piece> {
     const fixed = new Set<Piece>();
-    const shapeOf = openShapes(declared);
+    const shapeOf = createShapeFinder(declared);
     const things = namedThings(declared);
     for (const group of groups) {
         const own = group.segments.map(({ prefix, core, suffix }) => prefix + core + suffix);
@@ -108,7 +108,7 @@ function foldBelow(groups: readonly Group[], place: number, evidence: Evidence &
     for (const [, below] of Map.groupBy(here, (group) => textOf(group.segments[place]))) foldBelow(below, place + 1, evidence);
 }
 
-/** The version of an API, or a number or month directly behind its root, is a part of the address if no request had another one. */
+/** Keeps the version of an API, or a number or month directly after its root, as a word if all requests have the same one. */
 function keepVersion(here: readonly Group[], place: number): void {
     const parent = here[0]?.segments[place - 1];
     if (parent?.form !== 'word' || isPlural(parent.core)) return;
@@ -122,8 +122,8 @@ function keepVersion(here: readonly Group[], place: number): void {
 }
 
 /**
- * Makes numbers of words that begin alike and end with different numbers (`/issue7`, `/issue12`), if two of them have similar responses.
- * Other kinds of things beside them are numbered, too (`/user3`).
+ * Reads words that begin alike and end with different numbers (`/issue7`, `/issue12`) as numbers, if two of them have similar responses.
+ * Other numbered words beside them become numbers, too (`/user3`).
  */
 function numberThings(here: readonly Group[], place: number): void {
     const numbered = here.flatMap((group) => {
@@ -166,7 +166,7 @@ function joinSame(groups: readonly Group[]): Group[] {
     for (const group of groups) {
         const key = `${routeOf(group)} ${group.inputs}`;
         const routes = joined.get(key) ?? [];
-        const same = routes.find((route) => areOneSort(sortOf(route), sortOf(group)));
+        const same = routes.find((route) => mayBeOneRoute(answerTypeOf(route), answerTypeOf(group)));
         if (same === undefined) routes.push(group);
         else mergeGroups(same, group);
         joined.set(key, routes);
@@ -178,12 +178,12 @@ function routeOf({ method, origin, segments, dispatch, selector, operation }: Gr
     return `${method} ${origin}/${segments.map(textOf).join('/')} ${JSON.stringify([dispatch, selector])} ${operation?.key ?? ''}`;
 }
 
-/** Whether a route answers so. A site may answer a browser with the text of the data that it gives to a script. */
-function areOneSort(one: string, other: string): boolean {
+/** Whether groups with these types of answers may be one route. A site may show a browser as text what it sends a script as JSON. */
+function mayBeOneRoute(one: string, other: string): boolean {
     return one === other || [one, other].includes('none') || [one, other].sort().join(' ') === 'json text';
 }
 
-function sortOf({ answers }: Group): string {
+function answerTypeOf({ answers }: Group): string {
     if (answers.json > 0) return 'json';
     if (answers.html > 0) return 'html';
     return answers.text > 0 ? 'text' : 'none';

@@ -1,5 +1,5 @@
 import { namesCredential } from '../words/harmless.ts';
-import { shared } from '../words/shared.ts';
+import { jaccardIndex } from '../words/jaccard-index.ts';
 import type { Group } from './groups.ts';
 
 /** The least share of fields that the same form has on different pages, and of those that were sent that its form has. */
@@ -23,7 +23,7 @@ export function settleForms(groups: readonly Group[], routeOf: (group: Group) =>
             if (group.form === undefined) continue;
             const own = { inputs: group.inputs, all: partsOf(group.inputs), visible: visibleIn(group) };
             const known = forms.find(
-                (one) => areOneForm(one.visible, own.visible) && (own.visible.size > 0 || shared(one.all, own.all) >= MIN_SHARED),
+                (one) => areOneForm(one.visible, own.visible) && (own.visible.size > 0 || jaccardIndex(one.all, own.all) >= MIN_SHARED),
             );
             if (known === undefined) forms.push(own);
             else for (const name of own.all) known.all.add(name);
@@ -32,7 +32,7 @@ export function settleForms(groups: readonly Group[], routeOf: (group: Group) =>
         for (const group of same) {
             if (group.form !== undefined) continue;
             const sent = partsOf(group.inputs);
-            const [nearest] = forms.toSorted((a, b) => shared(sent, b.all) - shared(sent, a.all));
+            const [nearest] = forms.toSorted((a, b) => jaccardIndex(sent, b.all) - jaccardIndex(sent, a.all));
             const held = [...sent].filter((name) => nearest?.all.has(name) === true).length;
             group.inputs = nearest !== undefined && held >= sent.size * MIN_SHARED ? nearest.inputs : '';
         }
@@ -50,7 +50,7 @@ const MIN_PAGES = 4;
 
 /** Forms of one field each set one field of a thing. */
 function areOneForm(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-    return (some.size === 1 && others.size === 1) || shared(some, others) >= MIN_SHARED;
+    return (some.size === 1 && others.size === 1) || jaccardIndex(some, others) >= MIN_SHARED;
 }
 
 function partsOf(inputs: string): Set<string> {

@@ -8,16 +8,16 @@ import { addHeader, fixedHeader } from '../exchanges/headers.ts';
 import type { Operation } from '../exchanges/operation.ts';
 import type { AnswerFormat } from '../exchanges/recorded-answer.ts';
 import type { SentBody } from '../exchanges/sent-body.ts';
-import { addReporting, mergeReporting, openReporting, type Reporting } from '../exchanges/visit-reports.ts';
+import { addReporting, mergeReporting, createReporting, type Reporting } from '../exchanges/visit-reports.ts';
 import { type FormFacts, joinForms } from '../pages/form-facts.ts';
 import type { Page } from '../pages/page.ts';
-import { addPage, mergePages, openPages, type PageFacts } from '../pages/page-facts.ts';
+import { addPage, mergePages, createPages, type PageFacts } from '../pages/page-facts.ts';
 import type { TokenSource } from '../pages/page-tokens.ts';
 import { CACHE_BREAKERS, holdsCredential } from '../words/harmless.ts';
 import { dispatchesAt } from '../words/is-dispatch.ts';
 import { isVarying, type Piece, readSegment } from '../words/segments.ts';
-import { addShape, mergeShape, openShape, type Shape } from '../words/shape.ts';
-import { addValues, isShowable, mergeValues, openValues, type Values, wasEmpty } from '../words/values.ts';
+import { addShape, mergeShape, createShape, type Shape } from '../words/shape.ts';
+import { addValues, isShowable, mergeValues, createValues, type Values, wasEmpty } from '../words/values.ts';
 import { addEffects, type Effects, mergeEffects } from './effects.ts';
 
 /** Exchanges that certainly belong to one route: the same method and address, except for segments that look like values. */
@@ -123,7 +123,7 @@ function isTime(name: string): boolean {
 }
 
 /** A group without exchanges. */
-export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch' | 'names'>, operation?: Operation): Group {
+export function createGroup(address: Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch' | 'names'>, operation?: Operation): Group {
     return {
         ...address,
         inputs: '',
@@ -140,10 +140,10 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
         answers: { json: 0, html: 0, text: 0, none: 0 },
         formats: new Set(),
         effects: new Map(),
-        reporting: openReporting(),
-        shape: openShape(),
+        reporting: createReporting(),
+        shape: createShape(),
         skeleton: new Set(),
-        pages: openPages(),
+        pages: createPages(),
         embedded: new Set(),
         links: 0,
         sample: undefined,
@@ -239,7 +239,7 @@ function addOperation(group: Group, more: Operation | undefined): void {
 }
 
 function wholeOf(body: Body): Shape {
-    body.whole ??= openShape();
+    body.whole ??= createShape();
     return body.whole;
 }
 
@@ -249,7 +249,7 @@ function argumentsOf({ given, argumentsAt }: Operation): Map<string, Json[]> {
 }
 
 function fieldOf(body: Body, name: string) {
-    return getOrMake(body.fields, name, () => ({ values: openValues(), shape: openShape() }));
+    return getOrMake(body.fields, name, () => ({ values: createValues(), shape: createShape() }));
 }
 
 function addFields(body: Body, fields: ReadonlyMap<string, Json[]>): void {
@@ -288,7 +288,7 @@ function sampleOf({ url }: Exchange, page: Page | undefined): Sample | undefined
 }
 
 function valuesIn(map: Map<string, Values>, name: string): Values {
-    return getOrMake(map, name, openValues);
+    return getOrMake(map, name, createValues);
 }
 
 /** The format of all its answers; undefined if their media type tells it, or if they differ. */

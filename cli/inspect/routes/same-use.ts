@@ -1,5 +1,5 @@
 import { isPlural, isRouteWord, isVarying, textOf } from '../words/segments.ts';
-import { shared } from '../words/shared.ts';
+import { jaccardIndex } from '../words/jaccard-index.ts';
 import { isVerb } from '../words/verbs.ts';
 import { areAlike, haveOneLayout, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
 import type { Group } from './groups.ts';
@@ -12,7 +12,7 @@ import { isLast, isWritten } from './written-words.ts';
 export function withSameBelow(words: ReadonlyMap<string, readonly Group[]>, sent: readonly string[], place: number): string[] {
     const below = sent.map((word) => ({ word, names: new Set((words.get(word) ?? []).flatMap((group) => namesBelow(group, place))) }));
     const found = below.filter(({ word, names }) =>
-        below.some((other) => other.word !== word && names.size > 1 && shared(names, other.names) >= MIN_JSON_SIMILARITY),
+        below.some((other) => other.word !== word && names.size > 1 && jaccardIndex(names, other.names) >= MIN_JSON_SIMILARITY),
     );
     return found.every(({ word }) => isPlural(word)) ? [] : found.map(({ word }) => word);
 }
@@ -69,7 +69,7 @@ function requestOf({ method, segments, dispatch, operation, body, form }: Group,
 
 function areUsedAlike(some: ReadonlyMap<string, Group>, others: ReadonlyMap<string, Group>, place: number): boolean {
     const common = [...some].filter(([request]) => others.has(request));
-    if (common.length < 2 || shared(new Set(some.keys()), new Set(others.keys())) < MIN_JSON_SIMILARITY) return false;
+    if (common.length < 2 || jaccardIndex(new Set(some.keys()), new Set(others.keys())) < MIN_JSON_SIMILARITY) return false;
     const pairs = common.map(([request, group]) => [group, others.get(request) as Group] as const);
     const answered = pairs.filter((pair) => pair.every(({ shape, skeleton }) => shape.objects + shape.arrays > 0 || skeleton.size > 20));
     const alike = answered.filter(([one, other]) => areAlike([one], [other], place));

@@ -39,7 +39,7 @@ const NAMING: ReadonlySet<string> = new Set([
 ]);
 
 /** Starts empty. After 200,000 texts no more are stored. */
-export function openSeenTexts(): SeenTexts {
+export function createSeenTexts(): SeenTexts {
     const hashes = new Set<number>();
     const names = new Set<number>();
     const sent = new Set<number>();

@@ -22,7 +22,7 @@ import { isMember, isUsual, namesApi, namesItsList } from './parts-of-routes.ts'
 import { isArticle, unlikeAnswers, unlikeNames, withArticles, withSameBelow, withSamePages, withSameRequests } from './same-use.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { pathTo, thingOf, withSameViews } from './views.ts';
-import { areMethods, deedOf, isDeed, isLast, isWritten } from './written-words.ts';
+import { areMethods, methodAndWord, isPostOnly, isLast, isWritten } from './written-words.ts';
 
 export interface Evidence {
     seen: SeenTexts;
@@ -162,8 +162,8 @@ function candidatesAt(
 /** The words to which something was written, unless they name an action on one thing or on all (`/queues/{queue}/pause`, `/queues/pause`). */
 function writtenAt({ words, siblings, place }: Place): (readonly [string, readonly Group[]])[] {
     const groups = [...siblings, ...[...words.values()].flat()];
-    const deeds = new Set(groups.filter((group) => isLast(group, place + 1)).map((group) => deedOf(group, place + 1)));
-    return [...words].filter(([word, own]) => isWritten(word, own, place) && !own.some((group) => deeds.has(deedOf(group, place))));
+    const deeds = new Set(groups.filter((group) => isLast(group, place + 1)).map((group) => methodAndWord(group, place + 1)));
+    return [...words].filter(([word, own]) => isWritten(word, own, place) && !own.some((group) => deeds.has(methodAndWord(group, place))));
 }
 
 /** Adds the words that look like ids or names. */
@@ -224,7 +224,7 @@ function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): vo
         else if (
             !isRoot &&
             wasValue(seen, word) &&
-            !(isBelowValue && isDeed(groups, place) && !sent.includes(word)) &&
+            !(isBelowValue && isPostOnly(groups, place) && !sent.includes(word)) &&
             !(isBelowValue && isViewOfSeveral(word, here)) &&
             !(!isBelowValue && siblings.length === 0 && kinds.has(word)) &&
             isMember(groups, parent, place, varying.size + siblings.length)

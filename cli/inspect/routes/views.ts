@@ -1,7 +1,7 @@
 import { percentDecode } from '../../../shared/domain/text/percent-decode.ts';
 import type { SiteTexts } from '../pages/site-texts.ts';
 import { isPlural, isVarying, textOf } from '../words/segments.ts';
-import { shared } from '../words/shared.ts';
+import { jaccardIndex } from '../words/jaccard-index.ts';
 import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
 import type { Group } from './groups.ts';
 
@@ -71,7 +71,7 @@ export function withSameViews(
     const views = names.slice(0, MAX_COMPARED).map((word) => ({ word, below: viewsOf(words.get(word) ?? [], place) }));
     const found = views.flatMap(({ word, below }) => {
         const hasTwin = views.some((other) => {
-            if (other.word === word || shared(new Set(below.keys()), new Set(other.below.keys())) < MIN_JSON_SIMILARITY) return false;
+            if (other.word === word || jaccardIndex(new Set(below.keys()), new Set(other.below.keys())) < MIN_JSON_SIMILARITY) return false;
             const common = [...below].filter(([view]) => other.below.has(view));
             const alike = common.filter(([view, group]) => areAlike([group], [other.below.get(view) as Group], place));
             return alike.length >= MIN_VIEWS && alike.length >= common.length / 2;

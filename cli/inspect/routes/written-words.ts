@@ -5,25 +5,25 @@ export function isLast({ segments }: Group, place: number): boolean {
     return segments.length === place + 1;
 }
 
-export function deedOf({ method, segments }: Group, place: number): string {
+export function methodAndWord({ method, segments }: Group, place: number): string {
     return `${method} ${textOf(segments[place])}`;
 }
 
 /** Whether a word is only the target of POST: an action on the thing before it (`/tickets/{id}/comment`), even if responses contain the word. */
-export function isDeed(groups: readonly Group[], place: number): boolean {
+export function isPostOnly(groups: readonly Group[], place: number): boolean {
     return groups.every((group) => group.method === 'POST' && isLast(group, place));
 }
 
 /** Whether words are the methods of one service: at least three, only targets of POST, with different body fields. */
 export function areMethods(words: ReadonlyMap<string, readonly Group[]>, place: number): boolean {
     const all = [...words.values()];
-    if (all.length < MIN_METHODS || !all.every((groups) => isDeed(groups, place))) return false;
+    if (all.length < MIN_METHODS || !all.every((groups) => isPostOnly(groups, place))) return false;
     return new Set(all.map(([group]) => [...(group?.body?.fields.keys() ?? [])].sort().join(' '))).size > 1;
 }
 
 const MIN_METHODS = 3;
 
-/** Whether a PUT, PATCH or DELETE targets the word itself. Forms say the method in a field. */
+/** Whether a PUT, PATCH or DELETE targets the word itself. The method may be in a field of a form. */
 export function isWritten(word: string, groups: readonly Group[], place: number): boolean {
     const methodOf = ({ method, operation }: Group) => (operation?.protocol === 'override' ? operation.name : method);
     return !NO_MEMBERS.test(word) && groups.some((group) => /^(?:PUT|PATCH|DELETE)$/.test(methodOf(group)) && isLast(group, place));

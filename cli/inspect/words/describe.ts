@@ -12,7 +12,7 @@ export function describeEndpoint({ name, kind, hosted, params = [], response }: 
     const answered = fields.length === 0 ? '' : isList ? ` Each item has ${joinNames(fields)}.` : ` Answers with ${joinNames(fields)}.`;
     const asked = params.filter(({ required }) => required).map((param) => wordsOf(param.name).join(' '));
     const by = asked.length === 0 ? '' : ` Needs ${joinNames(asked.slice(0, MAX_FIELDS))}.`;
-    const bound = hosted === false ? ' Its requests carry a token that is made for each of them.' : '';
+    const bound = hosted === false ? ' Each request needs a new token.' : '';
     return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${bound}${answered}`;
 }
 
@@ -140,7 +140,7 @@ function withFields(schema: JsonSchema | undefined, words: string): string {
 }
 
 const MAX_FIELDS = 8;
-/** A name of this many letters or fewer is no word. */
+/** A name of at most this many letters is an abbreviation. */
 const MAX_ABBREVIATION = 2;
 const MAX_ACTIONS = 6;
 
@@ -155,20 +155,20 @@ const ROLES: readonly { names: RegExp; means: string; isNumber?: boolean }[] = [
     { names: /^(?:lat|latitude)$/, means: 'The latitude, in degrees.', isNumber: true },
     { names: /^(?:lng|lon|long|longitude)$/, means: 'The longitude, in degrees.', isNumber: true },
     { names: /^(?:page|p|pg|page (?:number|no|num|index)|current page)$/, means: 'Which page of the list, by number.', isNumber: true },
-    { names: HOW_MANY, means: 'How many items to answer with.' },
-    { names: /^(?:offset|start|skip|first result|start index)$/, means: 'How many items to pass over.' },
+    { names: HOW_MANY, means: 'The number of items to return.' },
+    { names: /^(?:offset|start|skip|first result|start index)$/, means: 'The number of items to skip.' },
     {
         names: /^(?:cursor|after|before|page token|continuation(?: token)?|next)$/,
-        means: 'Where the list goes on, as the page before said.',
+        means: 'The position after the preceding page, as that page returned it.',
     },
     { names: /^(?:q|s|query|search|search ?term|term|terms|text|keywords?|words)$/, means: 'Words to look for.' },
-    { names: /^(?:sort|sort by|order by|sort ?field)$/, means: 'By which field to sort.' },
-    { names: /^(?:order|dir|direction|sort order)$/, means: 'Which way to sort.' },
+    { names: /^(?:sort|sort by|order by|sort ?field)$/, means: 'The field to sort by.' },
+    { names: /^(?:order|dir|direction|sort order)$/, means: 'The direction of the order.' },
     { names: /^(?:lang|language|lng|locale|hl)$/, means: 'The language of the answer, such as en.', isNumber: false },
-    { names: /^(?:since|from date|start date|date from|min date)$/, means: 'The first time or event to answer with.' },
-    { names: /^(?:until|to date|end date|date to|max date)$/, means: 'The last time or event to answer with.' },
+    { names: /^(?:since|from date|start date|date from|min date)$/, means: 'The earliest time or event to return.' },
+    { names: /^(?:until|to date|end date|date to|max date)$/, means: 'The latest time or event to return.' },
     { names: /^(?:year|month|day)$/, means: 'A part of the date, as a number.' },
-    { names: /^(?:fields|select|include|expand)$/, means: 'Which fields to answer with.' },
+    { names: /^(?:fields|select|include|expand)$/, means: 'The fields to return.' },
 ];
 
 function sentence(words: readonly string[]): string {

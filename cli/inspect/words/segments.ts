@@ -165,7 +165,7 @@ function isToken(text: string): boolean {
     if (findSecrets(text) !== undefined) return true;
     // Words with marks between them change as often (`incoming_s2s_number`).
     if (!/^[\w-]{10,}$/.test(text) || !/\d/.test(text) || !/[A-Za-z]/.test(text) || isProgramWord(text)) return false;
-    const changes = [...text].filter((char, at) => at > 0 && sortOf(char) !== sortOf(text[at - 1] ?? '')).length;
+    const changes = [...text].filter((char, at) => at > 0 && kindOfChar(char) !== kindOfChar(text[at - 1] ?? '')).length;
     return changes / text.length >= 0.3;
 }
 
@@ -204,7 +204,7 @@ export function isDirection(text: string): boolean {
     return /^(?:asc|desc)(?:ending)?$/i.test(text);
 }
 
-function sortOf(char: string): number {
+function kindOfChar(char: string): number {
     if (/\d/.test(char)) return 0;
     if (/[A-Z]/.test(char)) return 1;
     return /[a-z]/.test(char) ? 2 : 3;

@@ -25,7 +25,7 @@ const MAX_ITEMS = 60;
 const MAX_SCHEMAS = 300;
 
 /** The initial shape, before any value. */
-export function openShape(): Shape {
+export function createShape(): Shape {
     return { seen: 0, scalars: new Set(), objects: 0, fields: new Map(), entries: undefined, arrays: 0, items: undefined, longest: 0 };
 }
 
@@ -44,7 +44,7 @@ function addArray(shape: Shape, value: Json[], level: number): void {
     shape.arrays++;
     shape.longest = Math.max(shape.longest, value.length);
     if (level >= MAX_LEVELS) return;
-    shape.items ??= openShape();
+    shape.items ??= createShape();
     for (const item of value.slice(0, MAX_ITEMS)) addShape(shape.items, item, level + 1);
 }
 
@@ -63,14 +63,14 @@ function fieldOf(shape: Shape, key: string): Shape {
     if (shape.entries !== undefined) return shape.entries;
     const known = shape.fields.get(key);
     if (known !== undefined) return known;
-    const made = openShape();
+    const made = createShape();
     shape.fields.set(key, made);
     return made;
 }
 
 /** From here on, field names are values and are not stored. */
 function foldFields(shape: Shape): void {
-    const entries = openShape();
+    const entries = createShape();
     for (const field of shape.fields.values()) mergeShape(entries, field);
     shape.fields.clear();
     shape.entries = entries;
@@ -95,7 +95,7 @@ export function mergeShape(shape: Shape, more: Shape): void {
     shape.longest = Math.max(shape.longest, more.longest);
     for (const scalar of more.scalars) shape.scalars.add(scalar);
     if (more.items !== undefined) {
-        shape.items ??= openShape();
+        shape.items ??= createShape();
         mergeShape(shape.items, more.items);
     }
     if (more.entries !== undefined && shape.entries === undefined) foldFields(shape);
@@ -156,7 +156,7 @@ function isMap(shape: Shape): boolean {
 }
 
 function foldMap(shape: Shape): Shape {
-    const entries = openShape();
+    const entries = createShape();
     for (const field of shape.fields.values()) mergeShape(entries, field);
     return entries;
 }

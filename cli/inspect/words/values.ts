@@ -23,7 +23,7 @@ const MAX_DIFFERENT = 8;
 const MIN_OCCURRENCES = 3;
 
 /** The statistics of a field without values. */
-export function openValues(): Values {
+export function createValues(): Values {
     const types = { integer: 0, number: 0, boolean: 0, date: 0, 'date-time': 0, uuid: 0, string: 0, null: 0, object: 0, array: 0 };
     return { sendings: 0, repeated: 0, types, words: new Map(), others: 0, different: new Set() };
 }
@@ -50,7 +50,7 @@ function addHash({ different }: Values, value: Json): void {
     if (different.size < MAX_DIFFERENT) different.add(hashOf(JSON.stringify(value).slice(0, 500)));
 }
 
-/** Whether the field was sent, and never with a value. */
+/** Whether the field was sent, and always empty. */
 export function wasEmpty({ different }: Values): boolean {
     return different.size === 1 && different.has(hashOf('""'));
 }

@@ -11,8 +11,8 @@ export function saysChange(name: string): boolean {
     return CHANGES.test(first) || JOINED_CHANGE.test(first);
 }
 
-/** Whether a name says a verb of change and its thing, maybe behind a short mark of the program: `rn-add-page`, `savemap`, `check_message`. */
-export function saysDeed(name: string): boolean {
+/** Whether a name is a verb and its object, perhaps after a short prefix of the program: `rn-add-page`, `savemap`, `check_message`. */
+export function isVerbWithObject(name: string): boolean {
     const words = wordsOf(name);
     const [first = '', second = ''] = words;
     const isMarked = words.length > 2 && first.length <= 3 && isVerb(second);
@@ -22,7 +22,7 @@ export function saysDeed(name: string): boolean {
 const CHECKS = /^(?:check|validate|verify|test|preview|render|convert|calculate)$/;
 const JOINED_SAVE = /^(?:save|add|send|submit)(?=(?:[a-z]{3,}))(?!ings?$|ress|itional|er)/;
 
-/** A verb and its thing in one word, and no noun of the verb (`movement`). */
+/** A verb and its object in one word, but not a noun (`movement`). */
 const JOINED_CHANGE = /^(?:create|delete|disable|enable|kill|move|remove|rename|restart|update)(?!ments?$|ables?$|rs?$)[a-z]{4,}$/;
 
 /** Verbs of change, with words that join a second verb (`find_or_make`). */

@@ -5,14 +5,14 @@ import { wrongUsage } from '../failures.ts';
 import { PROGRAM } from '../settings.ts';
 
 /** Values that the user sets for a draft. They replace those of the source. */
-export interface DraftWishes {
+export interface DraftOverrides {
     site?: string;
     title?: string;
     category?: string;
 }
 
 /** Checks the values before anything is read or written. @throws CommandFault WRONG_USAGE, which says what to give instead */
-export function readWishes({ site, title, category }: DraftWishes): DraftWishes {
+export function readOverrides({ site, title, category }: DraftOverrides): DraftOverrides {
     const named = site === undefined ? undefined : normaliseSite(site);
     if (named?.ok === false) throw wrongUsage(`--site: ${named.message}`);
     if (category !== undefined && !isCategory(category)) {

@@ -1,6 +1,0 @@
-/** The Jaccard index. */
-export function shared<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): number {
-    if (a.size + b.size === 0) return 1;
-    const common = [...a].filter((one) => b.has(one)).length;
-    return common / (a.size + b.size - common);
-}
