@@ -4,8 +4,8 @@ const INDENT = '    ';
 
 /**
  * A command that people copy, in one line or, where a terminal is too narrow, in a line for each part. It can be pasted either way.
- * The parts are the command, then each option with its value. A newline in a part stands where the part may be broken.
- * @param head what stands before the command, in four columns
+ * The parts are the command, then each option with its value. A newline in a part marks where it may be broken.
+ * @param head text in the four columns before the command
  */
 export function commandLines(
     [command = '', ...options]: readonly string[],
@@ -14,7 +14,7 @@ export function commandLines(
 ): string[] {
     const whole = [command, ...options].map(inOneLine).join(' ');
     if (INDENT.length + whole.length <= tableWidth) return [head + whole];
-    // Behind each part there is a space and a backslash.
+    // Leaves room for a space and a backslash after each part.
     const fits = (option: string) => 2 * INDENT.length + option.length + 2 <= tableWidth;
     const shown = options.map((option) => (fits(inOneLine(option)) ? inOneLine(option) : option.replaceAll('\n', `\n${INDENT.repeat(3)}`)));
     return [head + command, ...shown].join(` \\\n${INDENT.repeat(2)}`).split('\n');

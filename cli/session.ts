@@ -61,7 +61,7 @@ const THIS_MACHINE = 'http://localhost:8080';
 /** Selects the server: `--server`, else ROUTEBOOK_URL, else that of the last login, else this machine. @throws CommandFault */
 export function createSession(terminal: Terminal, settings: Settings, options: CommonOptions): Session {
     const keys = keysIn(settings.folder);
-    // A broken file hinders no one who names the server and gives the key in the environment.
+    // If the environment has the server and the key, a broken file of keys does not matter.
     let read: ReturnType<StoredKeys['read']> | undefined;
     const stored = () => {
         read ??= keys.read();

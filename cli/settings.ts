@@ -10,7 +10,7 @@ export interface Settings {
     apiKey: string | undefined;
     /** BROWSER: a program that opens pages; by default the system's. */
     browser: string | undefined;
-    /** Whether a window can open. On Linux that needs a server of X or Wayland, which a container or a remote shell has not. */
+    /** Whether a window can open. On Linux that needs X or Wayland, which containers and remote shells lack. */
     hasDisplay: boolean;
     /** The folder of stored keys: `$XDG_CONFIG_HOME/routebook`, `~/.config/routebook` by default. */
     folder: string;

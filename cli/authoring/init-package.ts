@@ -23,7 +23,10 @@ export async function initPackage({ terminal, settings, note, server }: Session,
     const verdict = checkPackage(document, { isPortAllowed: (port) => isPortAllowed(egressAllow, port) });
     if (!verdict.ok) {
         const lines = detailLines(verdict.problems, terminal.paintError);
-        throw new CommandFault('SCHEMA_INVALID', 'This draft would break the rules:', { lines, fields: { details: verdict.problems } });
+        throw new CommandFault('SCHEMA_INVALID', 'This draft breaks the rules of the registry:', {
+            lines,
+            fields: { details: verdict.problems },
+        });
     }
     const file = options.out ?? draftFile(document.site);
     if (file === '-') return { result: { file: null, package: document }, lines: textOf(document).trimEnd().split('\n') };

@@ -12,8 +12,8 @@ import { awaitInterruption } from '../interruption.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
 import type { Paint } from '../terminal.ts';
-import { siteOf } from './draft-package.ts';
 import { type DraftOverrides, readOverrides } from './draft-overrides.ts';
+import { siteOf } from './draft-package.ts';
 import { cannotImport, toDoLines } from './import-package.ts';
 import { type DraftPlace, draftFile, textOf, withEditorSchema, writeDraft } from './write-draft.ts';
 
@@ -81,9 +81,9 @@ async function inspectOrFail(source: InspectSource, options: Parameters<typeof i
     }
 }
 
-/** Fails for a draft without endpoints, so that nothing is written. */
+/** The error for a draft without endpoints, which is not written. */
 function nothingFound(source: string, report: Inspected['report'], { unit, paint }: { unit: string; paint: Paint }): CommandFault {
-    const message = `${source} holds no call that can become an endpoint (${counted(report.read, unit)} read).`;
+    const message = `${source} has no call that can become an endpoint (${counted(report.read, unit)} read).`;
     return new CommandFault('NOTHING_FOUND', message, {
         lines: reportLines({ ...report, leftToDo: [] }, paint),
         fields: { file: source, report },

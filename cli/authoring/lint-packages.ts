@@ -5,7 +5,7 @@ import { readPackageFile } from '../package/read-package-file.ts';
 import type { Done, Session } from '../session.ts';
 import { fold } from '../terminal.ts';
 
-/** `routebook lint FILE…`: checks each file by the server's rules. One that is not JSON does not keep the others from being checked. */
+/** `routebook lint FILE…`: checks each file by the server's rules, even if another one is not JSON. */
 export async function lintPackages(session: Session, paths: readonly string[]): Promise<Done> {
     const { terminal } = session;
     const { paint, tableWidth } = terminal;

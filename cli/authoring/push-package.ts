@@ -107,6 +107,8 @@ async function waitForVerification(
     } finally {
         progress.end();
     }
-    note(`! not verified within ${seconds} s. A domain is verified at most every 10 minutes; "${PROGRAM} test" makes the same calls from here.`);
+    note(
+        `! not verified within ${seconds} s. A domain is verified at most every 10 minutes; "${PROGRAM} test" makes the same calls from here.`,
+    );
     return null;
 }

@@ -143,10 +143,10 @@ function trialLines(trial: Trial, outcome: FetchOutcome, durationMs: number, { s
     const call = `${trial.endpoint.name} ${paint('dim', JSON.stringify(shownParams(trial)))}`;
     if (outcome.ok) {
         const { results, truncated, upstream } = outcome;
-        const more = truncated ? ', more left on the site' : '';
+        const more = truncated ? ', the site has more' : '';
         const figures = `${upstream.status}, ${counted(results, 'result')}${more}, ${durationMs} ms`;
         const data = show === true ? dataLines(outcome.text, paint) : [];
-        // A working call has results: an empty list is a result too, but more often a selector that matches nothing any more.
+        // An empty list may be right, but more often a selector no longer matches.
         const empty = results === 0 ? [paint('yellow', '! an empty list: does "select" still find the items?')] : [];
         return [`${paint('green', '✓')} ${call}  ${paint('dim', figures)}`, ...[...empty, ...data].map((line) => `    ${line}`)];
     }

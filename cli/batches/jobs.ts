@@ -1,6 +1,6 @@
 import { defined } from '../../shared/domain/defined.ts';
 import { table } from '../../shared/platform/table.ts';
-import { type CallOptions, requestFieldsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
+import { type CallOptions, paramsOfCall, requestFieldsOf } from '../calling/fetch-endpoint.ts';
 import { failureOfJob, type Job, type JobOrder, type JobStatus } from '../client/index.ts';
 import { type Done, done, PATIENT, type Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';

@@ -92,7 +92,7 @@ function rowsOf(file: string, text: string, map: ReadonlyMap<string, string>): R
 }
 
 /**
- * A delimiter within a value without quotes ends the value: the call would be made with a part of it.
+ * Rejects rows that are wider than the header: an unquoted value with a delimiter would be sent only in part.
  * @throws CommandFault if a row has a value behind the last column of the header that no `--map column_<place>` uses
  */
 function checkWidths(file: string, header: readonly string[], rows: readonly string[][], map: ReadonlyMap<string, string>): void {

@@ -17,7 +17,7 @@ export { readDocument } from './read-document.ts';
  * @throws CannotImport if the document is of neither kind
  */
 export function importDocument(document: unknown, options: ImportOptions = {}): Imported {
-    if (!isObject(document)) throw new CannotImport('This is no document: an object was expected.');
+    if (!isObject(document)) throw new CannotImport('The document is not an object.');
     const { openapi } = document;
     if (typeof openapi === 'string' || typeof openapi === 'number') {
         // YAML reads 3.0 and 3.1 without quotes as numbers.

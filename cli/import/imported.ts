@@ -40,7 +40,12 @@ const MAX_BYTES = 4_000_000;
 type Head = Omit<PackageDocument, 'endpoints'>;
 
 /** Builds packages that follow the rules of publishing. Lists everything that the rules refuse or that exceeds a limit. */
-export function assemblePackages(head: Head, operations: readonly ReadOperation[], notCarried: NotCarried[], options: ImportOptions): Imported {
+export function assemblePackages(
+    head: Head,
+    operations: readonly ReadOperation[],
+    notCarried: NotCarried[],
+    options: ImportOptions,
+): Imported {
     const parts = options.single === true ? [chooseOperations(operations, notCarried)] : splitOperations(operations);
     const nameOf = createSiteNames(head.site);
     const made = parts.map((part, index) => {

@@ -21,7 +21,7 @@ export function parseDocument(text: string, name: string): unknown {
 }
 
 function parseText(text: string, name: string): unknown {
-    if (text.includes('\0')) throw new CannotImport(`${name} is a binary file, and neither JSON nor YAML.`);
+    if (text.includes('\0')) throw new CannotImport(`${name} is a binary file, neither JSON nor YAML.`);
     try {
         if (/^\s*[{[]/.test(text)) return JSON.parse(text);
     } catch {
@@ -59,7 +59,7 @@ function checkSize(document: unknown, name: string): void {
             if (typeof value !== 'object' || value === null) continue;
             const inner = Object.values(value);
             values += inner.length;
-            if (values > MAX_VALUES) throw new CannotImport(`${name} holds more than ${MAX_VALUES.toLocaleString('en')} values.`);
+            if (values > MAX_VALUES) throw new CannotImport(`${name} has more than ${MAX_VALUES.toLocaleString('en')} values.`);
             for (const one of inner) if (typeof one === 'object' && one !== null) next.push(one);
         }
         level = next;

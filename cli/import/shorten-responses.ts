@@ -19,7 +19,7 @@ export function shortenResponses(operations: readonly ReadOperation[], notCarrie
         if (values <= MAX_OF_ENDPOINTS) break;
         values -= size(operation);
         dropped.add(operation);
-        const why = 'The schemas of the package would be more than can be published.';
+        const why = 'With this schema, the package would be too large to publish.';
         notCarried.push({ where: `${operation.where}, schema of the response`, why, scope: 'part' });
     }
     return short.map((operation) => (dropped.has(operation) ? { ...operation, endpoint: withoutAnswer(operation.endpoint) } : operation));
@@ -35,7 +35,7 @@ function withSimplerParams({ where, endpoint }: ReadOperation, notCarried: NotCa
         if (nodes <= MAX_PARAM_NODES) break;
         nodes -= sizeOf(schema) - 1;
         simpler.add(name);
-        const why = 'The schemas of all params of an endpoint would be more than can be published; its type was carried.';
+        const why = 'The schemas of the endpoint’s params would be too large to publish; only its type is imported.';
         notCarried.push({ where: `${where}, schema of ${name}`, why, scope: 'part' });
     }
     return {

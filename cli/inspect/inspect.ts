@@ -19,7 +19,7 @@ import { thingNames } from './drafts/thing-names.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import { addExamples } from './examples.ts';
 import { CutShort, type Element, streamElements } from './exchanges/json-elements.ts';
-import { type InspectReport, type Ledger, createLedger } from './exchanges/report.ts';
+import { createLedger, type InspectReport, type Ledger } from './exchanges/report.ts';
 import { areReports } from './exchanges/visit-reports.ts';
 import { type Collection, collect, domainOf } from './routes/collect.ts';
 import { settleDispatch } from './routes/dispatch.ts';
@@ -85,7 +85,7 @@ async function* harEntries(har: string | Readable, ledger: Ledger): AsyncGenerat
         yield* streamElements(bytes, ['log', 'entries'], { maxBytes: MAX_ENTRY });
     } catch (error) {
         if (!(error instanceof CutShort)) throw error;
-        ledger.drop('The end of the recording', 'the file ends before its JSON does; what stands before was read');
+        ledger.drop('The end of the recording', 'the file ends before its JSON does; the part before was read');
     }
 }
 

@@ -42,7 +42,7 @@ export function settle(draft: PackageDocument, isPortAllowed: (port: number) => 
         package: { ...draft, endpoints },
         removed,
         refused,
-        leftToDo: [{ path: '/endpoints', message: 'The draft could not be brought in order.' }],
+        leftToDo: [{ path: '/endpoints', message: 'The draft still breaks the rules after the refused parts were removed.' }],
     };
 }
 

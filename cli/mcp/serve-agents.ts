@@ -23,7 +23,7 @@ export async function serveAgents(session: Session): Promise<Done> {
     wire.close = async () => {
         do {
             await Promise.allSettled(calls);
-            // A call begins, and its answer is sent, shortly after what it waited for.
+            // Calls begin, and answers are sent, a moment later.
             await setImmediate();
         } while (calls.size > 0);
         await close();

@@ -1,7 +1,7 @@
 import { defined } from '../../shared/domain/defined.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import { fieldLines, table, toTheMinute } from '../../shared/platform/table.ts';
-import { type CallOptions, requestFieldsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
+import { type CallOptions, paramsOfCall, requestFieldsOf } from '../calling/fetch-endpoint.ts';
 import type { Monitor, MonitorChanges, MonitorOrder, MonitorStatus } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import { type Done, done, type Session } from '../session.ts';

@@ -38,7 +38,7 @@ export async function listClaims({ client, terminal }: Session, domain: string):
     const claims = await claimsOn(client(), domain);
     const result = { claims };
     if (claims.length === 0) return { result, lines: [`No claims; "${PROGRAM} claim start ${domain}" starts one.`] };
-    // A value that is cut cannot be published, and tables cut.
+    // Not in a table, which would cut the value that must be published.
     const lines = claims.flatMap(({ claim_id, status, expires_at, value, reason }, place) => [
         ...(place === 0 ? [] : ['']),
         ...fieldLines(
@@ -80,7 +80,7 @@ export async function deleteClaim({ client, terminal: { paint } }: Session, doma
     const api = client();
     const claim = await oneClaim(api, domain, claimId);
     const result = await api.claims.delete(domain, claim.claim_id);
-    const lost = claim.status === 'proven' ? '; by this claim your workspace is no owner any more' : '';
+    const lost = claim.status === 'proven' ? '; your workspace no longer owns the domain by this claim' : '';
     return { result, lines: [`${paint('green', '✓')} claim ${claim.claim_id} on ${claim.domain} is deleted${lost}`] };
 }
 

@@ -3,14 +3,14 @@ import { type Place, placeIn } from './positions.ts';
 type Wanted = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or }' | ', or ]' | 'end';
 
 const SAID: Readonly<Record<Wanted, string>> = {
-    value: 'a value belongs here',
-    'value or ]': 'a value or ] belongs here',
-    key: 'a name in double quotes belongs here',
-    'key or }': 'a name in double quotes or } belongs here',
-    ':': 'a : belongs here',
-    ', or }': 'a , or } belongs here',
-    ', or ]': 'a , or ] belongs here',
-    end: 'nothing more belongs here',
+    value: 'a value is expected here',
+    'value or ]': 'a value or ] is expected here',
+    key: 'a name in double quotes is expected here',
+    'key or }': 'a name in double quotes or } is expected here',
+    ':': 'a : is expected here',
+    ', or }': 'a , or } is expected here',
+    ', or ]': 'a , or ] is expected here',
+    end: 'the document must end here',
 };
 
 const SPACE = /[ \t\n\r]*/y;
@@ -26,7 +26,7 @@ export function findSyntaxFault(text: string): (Place & { what: string }) | unde
     for (;;) {
         at = endOf(SPACE, text, at) ?? at;
         const char = text[at];
-        if (char === undefined) return wanted === 'end' ? undefined : { ...placeIn(text, at), what: 'the text ends too early' };
+        if (char === undefined) return wanted === 'end' ? undefined : { ...placeIn(text, at), what: 'unexpected end of the file' };
         const isValueNext = wanted === 'value' || wanted === 'value or ]';
         if (isValueNext && (char === '{' || char === '[')) {
             open.push(char);
@@ -53,7 +53,7 @@ export function findSyntaxFault(text: string): (Place & { what: string }) | unde
 }
 
 function describeUnclosed(wanted: Wanted): string {
-    return /^(value|key)/.test(wanted) ? 'this string has no end, or something in it that has to be escaped' : SAID[wanted];
+    return /^(value|key)/.test(wanted) ? 'this string is not closed, or a character in it must be escaped' : SAID[wanted];
 }
 
 function endOf(pattern: RegExp, text: string, at: number): number | undefined {

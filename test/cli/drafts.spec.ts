@@ -113,7 +113,9 @@ describe('drafts from existing files', () => {
             }
         }
         writeFileSync(joinPath(shell.folder, 'words.txt'), 'only words');
-        expect((await shell.run(['import', 'words.txt', '--json'])).error['message']).to.match(/^words\.txt: This is no document/);
+        expect((await shell.run(['import', 'words.txt', '--json'])).error['message']).to.match(
+            /^words\.txt: The document is not an object/,
+        );
     });
 
     it('opens a site in a browser, records the visit, and drafts when the window is closed', async function () {

@@ -84,8 +84,8 @@ describe('routebook import, of OpenAPI documents', () => {
             [{ format: 'routebook/1', site: 'shop.example', endpoints: [] }, /a package already/],
             [{ openapi: '4.0.0' }, /Only OpenAPI 3/],
             [{ hello: 1 }, /neither an OpenAPI/],
-            [[], /no document/],
-            ['text', /no document/],
+            [[], /document is not an object/],
+            ['text', /document is not an object/],
         ] as const) {
             expect(() => importDocument(document), JSON.stringify(document)).to.throw(CannotImport, message);
         }
@@ -411,8 +411,8 @@ describe('routebook import, of OpenAPI documents', () => {
             'GET /shops/{shop-id}/items/{id}, color': 'This object can be sent only in the style deepObject.',
             'GET /shops/{shop-id}/items/{id}, header User-Agent':
                 'A package may not set the header "user-agent": Routebook names itself. Leave it out.',
-            'GET /shops/{shop-id}/items/{id}, sid': 'A package carries no cookies.',
-            'GET /undescribed/{thing}, thing': 'The document does not describe it; it was taken for a text.',
+            'GET /shops/{shop-id}/items/{id}, sid': 'A package contains no cookies.',
+            'GET /undescribed/{thing}, thing': 'The document does not describe it, so it is imported as a text.',
         });
         expect(Object.keys(whys(imported, 'operation'))).to.have.members([
             'GET /matrix/{v}',
@@ -538,13 +538,13 @@ describe('routebook import, of OpenAPI documents', () => {
         expect(requestFor(imported.package, 'restart')).to.deep.include({ body: null, type: undefined });
         expect(requestFor(imported.package, 'restart', { hard: false }).body).to.deep.equal({ hard: false });
         expect(whys(imported, 'operation')).to.deep.equal({
-            'POST /picture': 'Its body is image/png, and a package takes JSON, forms and texts over.',
+            'POST /picture': 'Its body is image/png, but only JSON, forms and texts can be imported.',
             'GET /odd': 'A GET request has no body.',
         });
         expect(whys(imported, 'part')).to.deep.equal({
             'POST /form, deep': 'This object can be sent only in the style deepObject.',
-            'POST /photo, more': 'One file of this list can be sent in a call.',
-            'POST /upload, the body': 'It is sent as a text: bytes that are none cannot be given.',
+            'POST /photo, more': 'A call can send only one file of this list.',
+            'POST /upload, the body': 'It is sent as text, so binary content cannot be sent.',
         });
         const photo = { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' };
         const sent = requestFor(imported.package, 'photo', { photo, title: 'x', tags: ['a', 'b'] });

@@ -137,8 +137,7 @@ describe('routebook import, of packages in the format 0.1', () => {
         expect(imported.counts).to.deep.equal({ operations: 15, carried: 9, notCarried: 6 });
         expect(imported.counts.operations).to.equal(HARBOUR.endpoints.length + HARBOUR.actions.length);
         expect(whys(imported, 'operation')).to.deep.equal({
-            'endpoints[6] (spliced)':
-                '{{name}} is part of a longer text in the body, but a package can only fill whole values.',
+            'endpoints[6] (spliced)': '{{name}} is part of a longer text in the body, but a package can only fill whole values.',
             'endpoints[7] (elsewhere)':
                 'The host of this URL is not on harbour.example, the domain of the site; publish it under its own site.',
             'endpoints[8] (anywhere)': 'Its url_template is not an http(s) URL, or its host contains a placeholder.',
@@ -160,7 +159,7 @@ describe('routebook import, of packages in the format 0.1', () => {
         expect(whys(imported, 'part')).to.include({
             'endpoints[0] (get_boat), header X-Token': 'A package may not set the header "x-token": it carries a credential. Leave it out.',
             'endpoints[0] (get_boat), header X-Odd': 'Its value combines text and a placeholder.',
-            'endpoints[2] (reviews), html_list field own': 'It reads the item itself, and select reads what is inside the item.',
+            'endpoints[2] (reviews), html_list field own': 'It reads the item itself, but select reads only what is inside an item.',
             'endpoints[4] (mapped), response_mapping odd': 'select cannot follow its path as written.',
         });
         expect(whys(imported, 'part')).to.include.keys(

@@ -62,8 +62,8 @@ describe('routebook import, of authentication methods', () => {
         expect(faultsOf(own.package)).to.deep.equal([]);
         for (const [scheme, why] of [
             [oauth('login.elsewhere.example'), /login\.elsewhere\.example, which is not on shop\.example/],
-            [oauth('login.shop.example', 'implicit'), /no OAuth flow but authorization code/],
-            [{ type: 'openIdConnect', openIdConnectUrl: 'https://shop.example/.well-known' }, /described at another address/],
+            [oauth('login.shop.example', 'implicit'), /only the OAuth flows authorization code/],
+            [{ type: 'openIdConnect', openIdConnectUrl: 'https://shop.example/.well-known' }, /described in another document/],
         ] as const) {
             const other = documentWith({ login: scheme });
             expect(other.package.auth).to.deep.equal([{ id: 'login', type: 'bearer' }]);
@@ -107,7 +107,7 @@ describe('routebook import, of authentication methods', () => {
             { id: [], key: [] },
         );
         expect(both.notCarried.map(({ why }) => why)).to.include(
-            'It needs id and key at once, and a call takes one credential. It is for self execution alone (hosted: false).',
+            'It needs id and key at once, but a call sends one credential. Callers must send it themselves (hosted: false).',
         );
     });
 
@@ -165,11 +165,11 @@ describe('routebook import, of authentication methods', () => {
         expect(needs(imported)).to.deep.equal({ a: 'required', b: 'none', c: 'none' });
         expect(imported.package.endpoints.map(({ hosted }) => hosted)).to.deep.equal([undefined, undefined, false]);
         expect(imported.notCarried.map(({ where, why }) => `${where}: ${why}`)).to.deep.equal([
-            'GET /a, theme: A package carries no cookies.',
-            'GET /b, theme: A package carries no cookies.',
-            'GET /c, sid: A package carries no cookies.',
-            'GET /c, csrf: A package carries no cookies.',
-            'GET /c, security: It needs sid and csrf, and a call takes one credential. It is for self execution alone (hosted: false).',
+            'GET /a, theme: A package contains no cookies.',
+            'GET /b, theme: A package contains no cookies.',
+            'GET /c, sid: A package contains no cookies.',
+            'GET /c, csrf: A package contains no cookies.',
+            'GET /c, security: It needs sid and csrf, but a call sends one credential. Callers must send it themselves (hosted: false).',
         ]);
     });
 

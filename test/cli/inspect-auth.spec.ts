@@ -151,7 +151,7 @@ describe('routebook inspect finds the authentication of a recording', () => {
                 name,
             ).to.equal(true);
         for (const endpoint of found.package.endpoints)
-            expect(/a token that is made for each/.test(endpoint.description ?? ''), endpoint.url).to.equal(endpoint.hosted === false);
+            expect(/a new token/.test(endpoint.description ?? ''), endpoint.url).to.equal(endpoint.hosted === false);
         expect(JSON.stringify(found)).not.to.include(SECRET);
     });
 

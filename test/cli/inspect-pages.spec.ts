@@ -291,7 +291,7 @@ describe('routebook inspect reads pages', () => {
         ]);
         const find = drafted.endpoints.find(({ url }) => url === `${SHOP}/finds`);
         expect(find?.params?.map(({ name }) => name)).to.deep.equal(['knot', 'length']);
-        expect(report.dropped).to.deep.include({ what: 'Forms', why: 'they say neither where nor how they are sent: a script does that' });
+        expect(report.dropped).to.deep.include({ what: 'Forms', why: 'they have neither an action nor a method: a script sends them' });
     });
 
     const times = (count: number, element: (place: number) => string) =>

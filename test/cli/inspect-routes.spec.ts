@@ -616,7 +616,7 @@ describe('routebook inspect finds routes', () => {
         });
         expect(paging('GET /e')).to.deep.equal({ kind: 'api_call', pagination: undefined, results: undefined });
         expect(found.report.noticed.map(({ what }) => what)).to.include(
-            'only one page of a list was recorded; record a second one to have the pages followed',
+            'only one page of a list was recorded; record a second one so that a call can follow the pages',
         );
     });
 
@@ -645,7 +645,7 @@ describe('routebook inspect finds routes', () => {
         expect(found.report.dropped.filter(({ what }) => what.startsWith('Forms')).map(({ why }) => why)).to.have.members([
             'they ask for a password, and a package contains no credentials',
             'they send files, which are not drafted',
-            'they say neither where nor how they are sent: a script does that',
+            'they have neither an action nor a method: a script sends them',
             'they are sent to another site',
         ]);
     });

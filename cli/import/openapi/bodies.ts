@@ -55,7 +55,7 @@ export function readBody(body: JsonObject | undefined, method: string, taken: Re
             body,
             types.length === 0
                 ? 'Its body has no content.'
-                : `Its body is ${types.slice(0, 3).map(printableName).join(', ')}, and a package takes JSON, forms and texts over.`,
+                : `Its body is ${types.slice(0, 3).map(printableName).join(', ')}, but only JSON, forms and texts can be imported.`,
         );
     const media = objectOf(content[type]);
     const read = { media, schema: media['schema'], required: body['required'] === true, taken, reader };
@@ -121,19 +121,17 @@ function readJson(reading: Reading): Carried {
     return { ...NOTHING, params: made, template: needsTemplate ? template : undefined, isOptional: !reading.required, left };
 }
 
-/** A body that wants at least some of its fields: its params are optional one by one. */
+/** A body that requires a minimum number of fields, each of which is optional. */
 function leastOf({ schema, reader }: Reading, members: readonly { required: boolean }[]): LeftOut[] {
     const least = reader.resolve(schema)?.['minProperties'];
     const needed = members.filter(({ required }) => required).length;
     if (typeof least !== 'number' || least <= needed) return [];
-    return [{ name: 'the body', why: `It takes at least ${least} of its fields, which a package cannot say.` }];
+    return [{ name: 'the body', why: `It takes at least ${least} of its fields, which a package cannot express.` }];
 }
 
 function asText(reading: Reading, type: string): Carried {
     const essence = (type.split(';', 1)[0] ?? type).trim().toLowerCase();
-    const left = /octet-stream$/.test(essence)
-        ? [{ name: 'the body', why: 'It is sent as a text: bytes that are none cannot be given.' }]
-        : [];
+    const left = /octet-stream$/.test(essence) ? [{ name: 'the body', why: 'It is sent as text, so binary content cannot be sent.' }] : [];
     const contentType = essence === 'text/plain' ? undefined : essence;
     return { ...NOTHING, ...asOneParam(reading, { type: 'string' }), format: 'text', contentType, left };
 }
@@ -185,7 +183,7 @@ function readField(
     const { reader } = reading;
     const file = format === 'multipart' ? fileIn(schema, reader) : undefined;
     if (file !== undefined) {
-        const left = file === 'several' ? [{ name: printableName(key), why: 'One file of this list can be sent in a call.' }] : [];
+        const left = file === 'several' ? [{ name: printableName(key), why: 'A call can send only one file of this list.' }] : [];
         return { ok: true, param: { schema: { format: 'file' } }, left };
     }
     const json = jsonTextOf(schema, encoding, format, reader);
@@ -207,8 +205,8 @@ function readField(
 }
 
 /**
- * The schema of a field that is sent as the text of its JSON; undefined for other fields. That is what the document says so of, and objects
- * in a multipart body, one by one if they are in a list (OpenAPI, "Encoding Object").
+ * The schema of a field that is sent as JSON text; undefined for other fields. These are the fields for which the document says so, and
+ * objects in a multipart body, one by one if they are in a list (OpenAPI, "Encoding Object").
  */
 function jsonTextOf(
     schema: Json,
@@ -252,7 +250,7 @@ function mediaTypeIn(written: string): string | undefined {
 
 function formFault(key: string, used: ReadonlySet<string>): string | undefined {
     if (!PARAM_NAME.test(key) || UNSAFE_KEYS.has(key)) return 'Its name has characters that the name of a param may not have.';
-    return used.has(key) ? 'Another param has this name, and a form has no template for it.' : undefined;
+    return used.has(key) ? 'Another param has this name, and a form has no template that could rename the field.' : undefined;
 }
 
 /** The object that a schema describes, with the parts of `allOf` merged. `undefined` if a value may be something else. */

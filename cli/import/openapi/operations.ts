@@ -54,7 +54,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
     const answer = readAnswer(operation['responses'], reader);
     if (!answer.ok) return answer;
     const url = urlOf(base, path, params);
-    if (url === undefined) return { ok: false, why: 'Its path makes no valid URL.' };
+    if (url === undefined) return { ok: false, why: 'Its path does not make a valid URL.' };
     const headers = {
         ...params.headers,
         ...(answer.accept === undefined ? {} : { accept: answer.accept }),
@@ -128,7 +128,7 @@ function unusedOf(credentials: readonly CredentialParam[], { entries }: Access):
 
 function leftOf(operation: JsonObject, { fault }: Access): LeftOut[] {
     const left: LeftOut[] = [];
-    if (fault !== undefined) left.push({ name: 'security', why: `${fault} It is for self execution alone (hosted: false).` });
+    if (fault !== undefined) left.push({ name: 'security', why: `${fault} Callers must send it themselves (hosted: false).` });
     if (isObject(operation['callbacks'])) left.push({ name: 'callbacks', why: 'A package cannot describe calls from the site to others.' });
     return left;
 }
@@ -179,7 +179,7 @@ function exampleParams(params: readonly PackageParam[]): JsonObject | undefined 
     return Object.fromEntries(needed.map(({ name, example }) => [name, example ?? null]));
 }
 
-/** Query params that carry the place of the next page in its address. */
+/** Query params that hold the position of the next page in its URL. */
 const CARRIES_PLACE = /^\$?(?:skip_?token|continuation(?:_?token)?|next_?(?:token|marker)|page_?token|marker|cursor)$/i;
 
 /**

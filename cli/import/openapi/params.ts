@@ -76,7 +76,7 @@ export function readParams(
     return { ok: true, ...out };
 }
 
-export const NO_COOKIES = 'A package carries no cookies.';
+export const NO_COOKIES = 'A package contains no cookies.';
 
 /** The parameters by place and name. The members of an object do not override a parameter of the same list. */
 function declaredIn(lists: readonly (Json | undefined)[], reader: DocumentReader): Map<string, JsonObject> | NotRead {
@@ -120,7 +120,7 @@ function isCredential(param: JsonObject, auth: readonly PackageAuth[]): boolean 
     return auth.some((entry) => entry.type === param['in'] && entry.name?.toLowerCase() === name);
 }
 
-/** A path whose params are written as routers write them, `/pets/:id`, in braces, if the document describes such a param. */
+/** A path with params in the form of routers, `/pets/:id`, rewritten with braces if the document describes such a param. */
 export function withBraces(path: string, lists: readonly (Json | undefined)[], reader: DocumentReader): string {
     if (!path.includes('/:')) return path;
     const params = lists.flatMap(listOf).map((item) => reader.resolve(item));
@@ -138,7 +138,7 @@ function plainName(placeholder: string): string {
     return placeholder.replace(/^\+/, '').replace(/(?:\*|:.*)$/s, '');
 }
 
-/** Whether a value of a path param may have slashes that part segments, as in names of resources and paths of files. */
+/** Whether a value of a path param may contain slashes, as names of resources and paths of files do. */
 function hasSegments(name: string, param: JsonObject | undefined, schema: JsonObject | undefined): boolean {
     const { pattern } = schema ?? {};
     const isInPattern = typeof pattern === 'string' && pattern.replaceAll(/\[(?:[^\]\\]|\\.)*\]/g, '').includes('/');
@@ -152,7 +152,7 @@ function addPathParam(name: string, param: JsonObject | undefined, { out, reader
     if (isPlain && style === 'label') out.prefixes.set(name, '.');
     else if (isPlain && style === 'matrix') out.prefixes.set(name, `;${encodeURIComponent(name.toWellFormed())}=`);
     else if (style !== 'simple')
-        return `The path parameter ${printableName(name)} has the style ${printableName(String(style))}, which a template cannot hold.`;
+        return `The path parameter ${printableName(name)} has the style ${printableName(String(style))}, which a URL template cannot express.`;
     const bare = plainName(name);
     const plain = /^[A-Za-z_][A-Za-z0-9_]{0,60}$/.test(bare) ? bare : identifier(bare) || 'value';
     let unique = plain;
@@ -170,7 +170,7 @@ function addPathParam(name: string, param: JsonObject | undefined, { out, reader
         ...exampleOf(param, reader, schema),
     });
     if (param === undefined)
-        out.left.push({ name: printableName(name), why: 'The document does not describe it; it was taken for a text.' });
+        out.left.push({ name: printableName(name), why: 'The document does not describe it, so it is imported as a text.' });
     return undefined;
 }
 
@@ -278,7 +278,7 @@ export function describedBy(param: JsonObject | undefined, reader?: DocumentRead
     return {};
 }
 
-/** The description of a param whose value is sent as the text of its JSON. */
+/** The description of a param whose value is sent as JSON text. */
 export function asJsonText({ description }: { description?: string }): { description: string } {
     return { description: [description, 'JSON, as a text.'].filter((text) => text !== undefined).join('\n\n') };
 }

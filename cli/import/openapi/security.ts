@@ -70,7 +70,7 @@ export class Schemes {
     /** The access of an operation that describes its credentials only as parameters. */
     accessByParams(params: readonly CredentialParam[]): Access {
         const needed = params.filter(({ required }) => required);
-        if (needed.length > 1) return { ...NONE, fault: `It needs ${namesOf(needed)}, and a call takes one credential.` };
+        if (needed.length > 1) return { ...NONE, fault: `It needs ${namesOf(needed)}, but a call sends one credential.` };
         const [only] = needed.length === 1 ? needed : params;
         if (only === undefined) return NONE;
         const { type, name, description } = only;
@@ -91,7 +91,7 @@ export class Schemes {
         const tokens = all.filter(({ type }) => type === 'oauth2' || type === 'bearer');
         const entry = all.length === tokens.length ? (tokens.find(({ type }) => type === 'oauth2') ?? tokens[0]) : all[0];
         if (entry === undefined || (all.length > 1 && all.length !== tokens.length))
-            return `It needs ${namesOf(found)} at once, and a call takes one credential.`;
+            return `It needs ${namesOf(found)} at once, but a call sends one credential.`;
         const scopes = Object.values(way).flatMap(listOf);
         return { entry, scopes: entry.oauth2 === undefined ? [] : declareScopes(entry.oauth2, scopes) };
     }
@@ -133,26 +133,25 @@ function readScheme(name: string, scheme: JsonObject | undefined, registrable: s
     if (type === 'http') {
         const way = String(scheme['scheme'] ?? '').toLowerCase();
         if (way === 'basic' || way === 'bearer') return { ok: true, entry: { ...base, type: way } };
-        return { ok: false, why: `The HTTP scheme ${printableName(way)} is not sent as a value of the caller's.` };
+        return { ok: false, why: `The HTTP scheme ${printableName(way)} does not send a value of the caller.` };
     }
     if (type === 'oauth2') return readOAuth(base, scheme, registrable);
     if (type === 'openidconnect')
         return {
             ok: true,
             entry: { ...base, type: 'bearer' },
-            why: 'Its tokens are described at another address. It is imported as a bearer token that callers bring.',
+            why: 'Its OAuth endpoints are described in another document, so it is imported as a bearer token of the caller.',
         };
-    return { ok: false, why: `A package has no way to authenticate of type ${printableName(String(scheme['type'] ?? ''))}.` };
+    return { ok: false, why: `A package does not support the authentication type ${printableName(String(scheme['type'] ?? ''))}.` };
 }
 
 function readKey(id: string, scheme: JsonObject, description: string | undefined): Read {
     const { name, in: place } = scheme;
-    if (typeof name !== 'string' || !VISIBLE.test(name)) return { ok: false, why: 'Its key has no name that a package could hold.' };
-    if (scheme['x-amazon-apigateway-authtype'] === 'awsSigv4')
-        return { ok: false, why: 'Its requests are signed, and a package signs none.' };
+    if (typeof name !== 'string' || !VISIBLE.test(name)) return { ok: false, why: 'The name of its key is missing or invalid.' };
+    if (scheme['x-amazon-apigateway-authtype'] === 'awsSigv4') return { ok: false, why: 'It signs requests, which a package cannot do.' };
     if (place === 'query' || (place === 'cookie' && isCookieName(name)))
         return { ok: true, entry: namedEntry(place, id, name, description) };
-    if (place !== 'header') return { ok: false, why: `A key has no place in ${printableName(String(place))}.` };
+    if (place !== 'header') return { ok: false, why: `A package cannot send a key in ${printableName(String(place))}.` };
     const fault = headerNameFault(name.toLowerCase(), { isCredential: true });
     return fault === undefined ? { ok: true, entry: headerEntry(id, name, description) } : { ok: false, why: fault.message };
 }
@@ -185,14 +184,14 @@ function readOAuth(base: { id: string; description?: string }, scheme: JsonObjec
     const token = (why: string): Read => ({
         ok: true,
         entry: { ...base, type: 'bearer' },
-        why: `${why} It is carried as a bearer token that callers bring.`,
+        why: `${why} It is imported as a bearer token of the caller.`,
     });
     const [first] = found;
-    if (first === undefined) return token('A package has no OAuth flow but authorization code and client credentials.');
+    if (first === undefined) return token('A package supports only the OAuth flows authorization code and client credentials.');
     const tokenUrl = addressOf(first.flow['tokenUrl']);
     const pageUrl = first.name === 'authorizationCode' ? addressOf(first.flow['authorizationUrl']) : undefined;
     if (tokenUrl === undefined || (first.name === 'authorizationCode' && pageUrl === undefined))
-        return token('Its tokens are granted at no address with https.');
+        return token('Its token URL is missing or not https.');
     const outside = [tokenUrl, pageUrl].find((url) => url !== undefined && !isOnDomain(new URL(url).hostname, registrable ?? ''));
     if (outside !== undefined)
         return token(

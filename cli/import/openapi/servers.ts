@@ -9,7 +9,7 @@ export type Server = { ok: true; base: string; wasHttp: boolean } | NotRead;
 
 /**
  * The best of `servers` that a package can call, with the defaults of its variables: first those on the site's domain, then those with https,
- * then those that are not for trials. `site` replaces a missing host.
+ * then those that are not test servers. `site` replaces a missing host.
  */
 export function chooseServer(servers: Json | undefined, site: string | undefined): Server | undefined {
     if (!Array.isArray(servers) || servers.length === 0) return undefined;
@@ -23,7 +23,7 @@ export function chooseServer(servers: Json | undefined, site: string | undefined
     return read.toSorted((a, b) => worth(b) - worth(a))[0]?.server;
 }
 
-/** Whether a server is for trials, by its description or a part of its host's name. */
+/** Whether a server is a test server, by its description or a part of its host name. */
 function isForTrials(server: Json): boolean {
     const { url, description } = objectOf(server);
     const host = /^[a-z]+:\/\/([^/:]+)/i.exec(String(url))?.[1]?.toLowerCase() ?? '';
@@ -78,14 +78,14 @@ function withScheme(url: string): string {
     return host === undefined || registrableDomain(host) === undefined ? url : `https://${url}`;
 }
 
-/** Whether a host stands for that of the reader (RFC 2606), as in documents of programs that others host, or for a customer's own. */
+/** Whether a host is a placeholder for the reader's host (RFC 2606) or for that of a customer. */
 function isStandIn(host: string, site: string): boolean {
     const domain = registrableDomain(host);
     if (isOfCustomer(host)) return site !== domain;
     return /^example\.(?:com|net|org)$/.test(domain ?? '') && domain !== registrableDomain(site);
 }
 
-/** Whether a part of a host's name stands for that of a customer: `your-subdomain.okta.com`, `yourcompany.api.com`. */
+/** Whether a part of a host name is a placeholder for the name of a customer: `your-subdomain.okta.com`, `yourcompany.api.com`. */
 export function isOfCustomer(host: string): boolean {
     return /(?:^|\.)your[-_]?(?:account|app|company|domain|host|instance|name|org|organi[sz]ation|server|site|store|subdomain|team|tenant|workspace)s?[\w-]*\./i.test(
         host,

@@ -64,7 +64,7 @@ function importExtract(rules: Json | undefined, left: ReadAnswer['left']): JsonO
         const { selector, attr } = isObject(rule) ? rule : { selector: rule, attr: undefined };
         const others = isObject(rule) ? Object.entries(rule).filter(([key, value]) => !isPartOfRule(key, value)) : [];
         if (typeof selector !== 'string' || selector === '' || UNSAFE_KEYS.has(name) || others.length > 0)
-            left.push({ name: `extraction_rules ${printableName(name)}`, why: 'It is more than a selector; write it as select.' });
+            left.push({ name: `extraction_rules ${printableName(name)}`, why: 'It is more than a selector; add it to select by hand.' });
         else select[name] = typeof attr === 'string' ? { selector, value: attr } : selector;
     }
     return select;
@@ -77,7 +77,7 @@ function isPartOfRule(key: string, value: Json | undefined): boolean {
 function htmlList(list: JsonObject, left: ReadAnswer['left']): ReadAnswer['response'] {
     const { item_selector: selector, output_key: key, fields } = list;
     if (typeof selector !== 'string' || !isObject(fields)) {
-        left.push({ name: 'html_list', why: 'It has no item_selector or no fields; the page comes as markdown with its links.' });
+        left.push({ name: 'html_list', why: 'It has no item_selector or no fields, so the page is returned as Markdown.' });
         return { type: 'html' };
     }
     const value: JsonObject = {};
@@ -86,7 +86,7 @@ function htmlList(list: JsonObject, left: ReadAnswer['left']): ReadAnswer['respo
         const found = typeof written === 'string' ? /^(.*?)(?:@([A-Za-z_][\w:.-]*))?$/s.exec(written.trim()) : null;
         const inside = found?.[1]?.trim() ?? '';
         if (inside === '')
-            left.push({ name: `html_list field ${name}`, why: 'It reads the item itself, and select reads what is inside the item.' });
+            left.push({ name: `html_list field ${name}`, why: 'It reads the item itself, but select reads only what is inside an item.' });
         else value[name] = found?.[2] === undefined ? inside : { selector: inside, value: found[2] };
     }
     if (Object.keys(value).length === 0) return { type: 'html' };

@@ -3,7 +3,7 @@ import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { guessCategory } from '../../inspect/drafts/category.ts';
-import { CannotImport, assemblePackages, type Imported, type ImportOptions } from '../imported.ts';
+import { assemblePackages, CannotImport, type Imported, type ImportOptions } from '../imported.ts';
 import { type Nameable, onlyWanted } from '../only.ts';
 import { siteOfBases } from '../openapi/servers.ts';
 import { leaveOut, type NotCarried, type ReadOperation } from '../operation.ts';
@@ -82,7 +82,11 @@ function readListed({ where, written, isAction }: Listed, notCarried: NotCarried
 function reportUnsupported(document: JsonObject, notCarried: NotCarried[]): void {
     for (const [key, value] of Object.entries(document)) {
         if (SUPPORTED.has(key) || value === null || value === false) continue;
-        leaveOut(notCarried, printableName(key), Object.hasOwn(UNSUPPORTED, key) ? (UNSUPPORTED[key] ?? '') : 'A package has no such field.');
+        leaveOut(
+            notCarried,
+            printableName(key),
+            Object.hasOwn(UNSUPPORTED, key) ? (UNSUPPORTED[key] ?? '') : 'A package has no such field.',
+        );
     }
 }
 

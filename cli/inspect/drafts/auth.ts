@@ -71,11 +71,14 @@ function oauthOf({ tokenUrl, authorizationUrl, flows, scopes }: Granting, domain
     const isConsent = seen.includes('authorization_code') && authorizationUrl !== undefined;
     const outside = [tokenUrl, ...(isConsent ? [authorizationUrl] : [])].map((url) => new URL(url)).find((url) => !isOurs(url, domain));
     if (outside !== undefined) {
-        ledger.notice('auth', `its tokens are granted at ${outside.host}, which an operator has to allow: callers bring a token`);
+        ledger.notice(
+            'auth',
+            `its tokens are granted at ${outside.host}, which an operator has to allow; callers use a token of their own`,
+        );
         return undefined;
     }
     if (seen.length === 0) {
-        ledger.notice('auth', 'its tokens are granted by OAuth, and the page of the consent was not recorded: callers bring a token');
+        ledger.notice('auth', 'its tokens are granted by OAuth, but the consent page was not recorded; callers use a token of their own');
         return undefined;
     }
     return {

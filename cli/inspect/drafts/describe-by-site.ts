@@ -20,7 +20,7 @@ import {
 } from '../words/describe.ts';
 import { isProgramWord } from '../words/harmless.ts';
 import { hashOf } from '../words/values.ts';
-import { findByName, findInAnswers, hashesOf, createRelatedFinder } from './describe-values.ts';
+import { createRelatedFinder, findByName, findInAnswers, hashesOf } from './describe-values.ts';
 import { findMajority, isQuotable } from './quotable.ts';
 import type { RouteLinks } from './route-links.ts';
 import type { RouteTexts, TextsOfRoutes } from './route-texts.ts';

@@ -11,7 +11,7 @@ import { namesChange, searches } from '../routes/searches.ts';
 import { wordsOf } from '../words/harmless.ts';
 import { isVarying } from '../words/segments.ts';
 import { type Shape, schemaOf } from '../words/shape.ts';
-import { enumOf, createValues } from '../words/values.ts';
+import { createValues, enumOf } from '../words/values.ts';
 import { nameEndpoint, otherEndpointNames, wantedEndpointName } from './naming.ts';
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
@@ -248,15 +248,15 @@ function tokensOf({
 function onceNotes(once: readonly string[]): string[] {
     if (once.length === 0) return [];
     return [
-        `it is described only (hosted: false): ${once.join(' and ')} was made for each request; take it from a page or answer with prepare, then remove hosted`,
+        `it is described only (hosted: false): ${once.join(' and ')} is new for each request; take it from a page or answer with prepare, then remove hosted`,
     ];
 }
 
 function notesOf(group: Group, left: readonly { name: string; why: string }[], isForm: boolean): string[] {
     const notes = left.map(({ name, why }) => `the param ${name.length > 40 ? '…' : name} is left out: ${why}`);
-    if (group.embedded.size > 0) notes.push(`the page holds data as JSON: ${[...group.embedded].join(', ')}; select can read them`);
-    if (!isForm && (group.form?.tokens.size ?? 0) > 0) notes.push('its form carries a token that is made for each page');
+    if (group.embedded.size > 0) notes.push(`the page contains data as JSON: ${[...group.embedded].join(', ')}; select can read them`);
+    if (!isForm && (group.form?.tokens.size ?? 0) > 0) notes.push('its form has a token that is new for each page');
     const isPaged = [...group.query].some(([name, values]) => wordsOf(name).includes('page') && values.different.size === 1);
-    if (isPaged) notes.push('only one page of a list was recorded; record a second one to have the pages followed');
+    if (isPaged) notes.push('only one page of a list was recorded; record a second one so that a call can follow the pages');
     return notes;
 }

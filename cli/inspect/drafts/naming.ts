@@ -1,7 +1,7 @@
 import type { Group } from '../routes/groups.ts';
 import { identifier } from '../words/identifier.ts';
 import { isApiRoot, isPlural, isRange, type Piece, PROGRAM_SUFFIX, type SegmentForm, singular } from '../words/segments.ts';
-import { isVerb, saysChange, isVerbWithObject } from '../words/verbs.ts';
+import { isVerb, isVerbWithObject, saysChange } from '../words/verbs.ts';
 
 const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
     number: 'id',
@@ -151,10 +151,10 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
     if (kind.isForm && !overrides) return `submit_${object}`;
     if (group.method === 'POST' && !overrides && ACTIONS.test(things.at(-1) ?? '')) return object;
     const call = words.at(-1)?.core ?? '';
-    // What is done with a thing stands behind it: `POST /flows/{id}/kill`.
+    // The action may follow the thing: `POST /flows/{id}/kill`.
     if (group.method === 'POST' && !overrides && !endsWithParam && isVerb(call))
         return [call, ...things.slice(-3, -1), ...choice].join('_');
-    // Or the word says both: `POST /rn-add-page`, `POST /savemap`.
+    // Or one word names both: `POST /rn-add-page`, `POST /savemap`.
     if (group.method === 'POST' && !overrides && !endsWithParam && isVerbWithObject(call)) return [call, ...choice].join('_');
     if (group.method === 'GET' && choice.some((one) => CALLS.test(one))) return choice.join('_');
     if (group.method === 'GET' && (CALLS.test(call) || saysChange(call))) return object;
@@ -163,7 +163,7 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
     return withVerb(VERBS[overrides ? operation.name : group.method] ?? 'call', object);
 }
 
-/** Some programs say themselves what is done: `GET /getmap`, `POST /createdir`. `GET /listings` does not. */
+/** Names of programs that contain the action: `GET /getmap`, `POST /createdir`, but not `GET /listings`. */
 function withVerb(verb: string, object: string): string {
     const says = new RegExp(`^${verb}_?(?!e?[dsr](?:_|$)|ings?(?:_|$)|en|er|or|ion)[a-z]{3}`, 'i');
     return says.test(object) ? object : `${verb}_${object}`;

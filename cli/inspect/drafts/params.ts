@@ -141,7 +141,7 @@ function placeInText(
     return { params, template };
 }
 
-/** `constant` is sent whatever the caller gives, `usual` if the caller gives nothing. */
+/** `constant` is always sent, `usual` only if the caller gives no value. */
 interface SentField {
     schema: JsonSchema;
     required: boolean;

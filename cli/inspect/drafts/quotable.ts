@@ -44,7 +44,7 @@ export function sharedText(
     const all = [...texts.keys()].map((text) => partsOf(text).filter((part) => !ofSite.has(part)));
     const [first] = all;
     if (first === undefined) return '';
-    // What one of several pages says may be about that page alone.
+    // A text of only one of several pages may be about that page alone.
     const isShared = pages.addresses > 1 && [...texts.values()].some((times) => times > 1);
     if (texts.size === 1) return pages.isFixed || isShared ? first.join(' – ') : '';
     const shared = first.filter((part) => all.every((parts) => parts.includes(part)));

@@ -5,7 +5,7 @@ import type { Group } from '../routes/groups.ts';
 import type { SeenTexts } from '../routes/seen-texts.ts';
 import { isVarying } from '../words/segments.ts';
 import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
-import { linksByRoute, createRouteLinks, createRouteFinder, type RouteLinks, type RouteOf } from './route-links.ts';
+import { createRouteFinder, createRouteLinks, linksByRoute, type RouteLinks, type RouteOf } from './route-links.ts';
 
 /** Texts that pages contain about one route; '' for missing ones. `quotable.ts` decides later whether they may be quoted. */
 export interface RouteTexts {

@@ -32,12 +32,11 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
     const answered = objectOf(response);
     const url = typeof asked['url'] === 'string' ? URL.parse(asked['url']) : null;
     if (url === null || typeof asked['method'] !== 'string') return { ok: false, why: 'it has no request with a method and a URL' };
-    if (url.protocol !== 'https:' && url.protocol !== 'http:')
-        return { ok: false, why: 'its address is not one of the web (data:, blob:, ws: …)' };
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return { ok: false, why: 'its URL is not http(s) (data:, blob:, ws: …)' };
     const content = objectOf(answered['content']);
     const address = plainAddress(url);
     const { callback, ...answer } = readRecorded(typeOf(content, answered), textOf(content), address);
-    // The name of the function is new each time, and without it most sites answer the JSON alone.
+    // The name of the JSONP function is new each time. Without it, most sites answer with plain JSON.
     if (callback !== undefined) address.searchParams.delete(callback);
     const { _resourceType: resource, startedDateTime } = objectOf(entry);
     const sentAt = typeof startedDateTime === 'string' ? Date.parse(startedDateTime) : Number.NaN;

@@ -7,7 +7,7 @@ import type { Ledger } from './report.ts';
 
 /** Headers that identify a person. Their values are removed. */
 const PRIVATE_HEADERS = /^(?:cookie2?|set-cookie2?|authorization|proxy-authorization|x-forwarded-.*|x-real-ip|.*client-ip|from)$/;
-/** Larger bodies are not searched for the report. Of a body only words of the program enter a draft: names of actions, and words of fields such as `type`. */
+/** Larger bodies are not searched for the report. Only words of the program in them enter a draft, such as names of actions. */
 const MAX_SEARCHED = 200_000;
 const MAX_LEVELS = 12;
 

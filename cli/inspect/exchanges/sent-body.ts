@@ -33,7 +33,7 @@ export function readBody({ method, body, url, answer, requestHeaders }: Exchange
         return named === undefined ? { sort: 'fields', format, fields } : { sort: 'operation', format, operation: named };
     }
     if (isXml(body.type)) return xmlBody(body.text);
-    // Scripts call JSON a text to be spared a preflight.
+    // Scripts send JSON as text/plain to avoid a CORS preflight.
     const isText = body.type === 'text/plain';
     const value = /json/.test(body.type) || body.type === '' || isText ? parseJson(body.text) : undefined;
     if (isText && !isObject(value)) return { sort: 'whole', format: 'text', value: body.text };

@@ -1,17 +1,17 @@
 import { hashOf } from '../words/values.ts';
 import type { Exchange } from './exchange.ts';
 
-/** What shows that a route only takes reports of the visit: its requests say when or from which page they are sent, and all get one answer. */
+/** Evidence that a route only takes reports of the visit: its requests contain their time or page, and all get the same answer. */
 export interface Reporting {
-    /** The number of requests that said the time. */
+    /** The number of requests with their own time. */
     timed: number;
-    /** The number of requests that said the address of the visitor's page. */
+    /** The number of requests with the address of the visitor's page. */
     placed: number;
     /** The number of requests with a long text that only its program can read. */
     coded: number;
     /** Hashes of its different answers, at most two. */
     answers: Set<number>;
-    /** Whether an answer said more than that all is well. */
+    /** Whether an answer contained more than an acknowledgement. */
     isTold: boolean;
 }
 
@@ -39,12 +39,12 @@ export function mergeReporting(reporting: Reporting, more: Reporting): void {
 }
 
 /**
- * Whether a route takes reports of what a visitor does. A program that asks for something learns something new of it; a report says when or
- * where something happened, and all reports get one answer. What a single request said of its page may be its subject.
+ * Whether a route takes reports of what a visitor does: all of its requests contain their time or page, and get the same answer. A single
+ * request may be about its page, so it does not count.
  */
 export function areReports({ timed, placed, coded, answers, isTold }: Reporting, sendings: number): boolean {
     if (answers.size !== 1) return false;
-    // Guards against robots look at a visitor again and again.
+    // Bot protection sends such reports repeatedly.
     if (coded === sendings && sendings > 1 && !isTold) return true;
     return timed === sendings ? sendings > 1 || !isTold : placed === sendings && sendings > 1;
 }

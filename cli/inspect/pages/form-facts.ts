@@ -3,7 +3,7 @@ import { isPlaceInList } from '../words/describe.ts';
 import { isProgramWord } from '../words/harmless.ts';
 import { DISPATCHERS } from '../words/is-dispatch.ts';
 import { readSegment } from '../words/segments.ts';
-import { addValues, hashOf, mergeValues, createValues, type Values } from '../words/values.ts';
+import { addValues, createValues, hashOf, mergeValues, type Values } from '../words/values.ts';
 import type { Form, HiddenInput } from './page-forms.ts';
 
 /** The merged facts about one form on several pages. */

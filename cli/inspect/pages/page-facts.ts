@@ -1,6 +1,6 @@
 import { hashOf } from '../words/values.ts';
-import { addData, type DataFacts, mergeData, createData } from './data-facts.ts';
-import { addLists, type ListFacts, mergeLists, createLists } from './list-facts.ts';
+import { addData, createData, type DataFacts, mergeData } from './data-facts.ts';
+import { addLists, createLists, type ListFacts, mergeLists } from './list-facts.ts';
 import type { Page } from './page.ts';
 
 /** Texts and lists of all pages of one route, and the addresses of these pages. */

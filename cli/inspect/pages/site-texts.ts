@@ -1,5 +1,5 @@
 import type { Json } from '../../../shared/domain/types.ts';
-import { type Declared, createDeclared } from './declared-names.ts';
+import { createDeclared, type Declared } from './declared-names.ts';
 import type { Page } from './page.ts';
 import { addText, type Texts } from './page-facts.ts';
 

@@ -1,7 +1,7 @@
 import { getOrMake } from '../../../shared/domain/get-or-make.ts';
+import { jaccardIndex } from '../words/jaccard-index.ts';
 import { textOf } from '../words/segments.ts';
 import { featuresOf } from '../words/shape.ts';
-import { jaccardIndex } from '../words/jaccard-index.ts';
 import type { Group } from './groups.ts';
 
 /** Whether two words of one place have similar responses. @param below whether their addresses may differ below them */

@@ -3,7 +3,7 @@ import { isObject, objectOf } from '../../../shared/domain/json/schema/structure
 import { isOnDomain, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import { percentDecode } from '../../../shared/domain/text/percent-decode.ts';
 import type { Json } from '../../../shared/domain/types.ts';
-import { addGranting, authMethodsOf, type Granting, oneTimeNames, createGranting, signsIn } from '../exchanges/credentials.ts';
+import { addGranting, authMethodsOf, createGranting, type Granting, oneTimeNames, signsIn } from '../exchanges/credentials.ts';
 import { type Exchange, readEntry } from '../exchanges/exchange.ts';
 import type { Element } from '../exchanges/json-elements.ts';
 import { noiseOf } from '../exchanges/noise.ts';
@@ -25,7 +25,7 @@ import { DISPATCHERS, isDispatch, mayDispatch, ONE_ADDRESS } from '../words/is-d
 import { type AnswerFields, addAnswerFields } from './answer-fields.ts';
 import { DispatchWords } from './dispatch.ts';
 import { inputsOf } from './form-inputs.ts';
-import { addExchange, addressOf, type Group, isIrrelevant, createGroup } from './groups.ts';
+import { addExchange, addressOf, createGroup, type Group, isIrrelevant } from './groups.ts';
 import { createSeenTexts, type SeenTexts } from './seen-texts.ts';
 
 /** The collected data of a recording: groups of similar exchanges, and texts that occurred as values. Its size is bounded. */
@@ -90,7 +90,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         }
         const found = readEntry(entry.value, collection.read);
         if (found.ok) take(collection, found.exchange, ledger, options);
-        else ledger.drop('Entries that are no requests', found.why);
+        else ledger.drop('Entries that are not requests', found.why);
     }
     return collection;
 }
@@ -111,7 +111,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     noteCaller(collection, raw, authMethods);
     if (isOpenSearch(raw)) {
         if (collection.searches.length < MAX_SEARCHES) collection.searches.push(...readOpenSearch(raw));
-        ledger.drop('Descriptions of searches', 'programs read them; what they say of a search is in its description');
+        ledger.drop('Descriptions of searches', 'they are not a route; the description of the search uses them');
         return;
     }
     const noise = noiseOf(raw);
@@ -132,7 +132,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     const json = dataIn(exchange);
     const group = groupFor(collection, exchange, body);
     if (group === undefined) {
-        ledger.drop(label, `the recording holds more than ${MAX_GROUPS} different addresses`);
+        ledger.drop(label, `the recording has more than ${MAX_GROUPS} different addresses`);
         return;
     }
     const page =
@@ -140,7 +140,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
             ? readPage(exchange.answer.text, exchange.url)
             : undefined;
     if (page?.isLogin === true && exchange.method === 'GET') {
-        ledger.drop('Pages that ask to sign in', 'they were answered in place of what was asked for');
+        ledger.drop('Pages that ask to sign in', 'the site answered with them instead of the requested pages');
         if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(collection, exchange, body));
         return;
     }

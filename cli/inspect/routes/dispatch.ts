@@ -2,8 +2,8 @@ import { getOrMake } from '../../../shared/domain/get-or-make.ts';
 import { withoutAction } from '../exchanges/operation.ts';
 import type { SiteTexts } from '../pages/site-texts.ts';
 import { DISPATCHERS, isDispatch, MAYBE_DISPATCHERS, MAYBE_FORMATS, namesFormat } from '../words/is-dispatch.ts';
-import { addShape, featuresOf, createShape } from '../words/shape.ts';
 import { jaccardIndex } from '../words/jaccard-index.ts';
+import { addShape, createShape, featuresOf } from '../words/shape.ts';
 import { addValues, createValues, wasEmpty } from '../words/values.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
@@ -57,7 +57,7 @@ function wordNamesIn(groups: readonly Group[]): string[] {
     return [...new Set(words.map(([name]) => name))];
 }
 
-/** What the address says certainly that it does. */
+/** The actions that the address certainly selects. */
 function actionOf({ dispatch }: Group): string {
     return JSON.stringify(dispatch.filter(([name, word]) => isDispatch(name, word) && DISPATCHERS.test(name)));
 }
@@ -234,7 +234,7 @@ function chooses(name: string, groups: readonly Group[], menu: ReadonlySet<strin
     const reads = sent.filter(({ method }) => method === 'GET');
     // A word that selects a page selects the form that is sent to it.
     const byWord = Map.groupBy(reads.length > 0 ? reads : sent, ({ dispatch }) => dispatch.find(([one]) => one === name)?.[1]);
-    // What some pages do without is a filter, unless its name is that of an action, or it has many words and most pages are unlike.
+    // A param that some pages lack is a filter, unless its name is that of an action, or it has many words and most pages differ.
     if (byWord.delete(undefined) && !MAYBE_DISPATCHERS.test(name) && byWord.size < MANY_WORDS) return false;
     const inMenu = [...byWord].filter(([word, some]) => some.some((group) => menu.has(`${pathOf(group)} ${name}=${word}`)));
     if (MAYBE_DISPATCHERS.test(name) && inMenu.length >= MIN_WORDS) return true;
@@ -313,7 +313,7 @@ function actAlike(one: Group, other: Group): boolean {
     return jaccardIndex(some ?? new Set(), others ?? new Set()) >= MIN_SIMILARITY;
 }
 
-/** Whether there are several words, and three of four pairs of them are unlike. */
+/** Whether there are several words, and three of four pairs of them differ. */
 function areUnlike(
     byWord: readonly Group[][],
     alike: (some: readonly Group[], others: readonly Group[]) => boolean,

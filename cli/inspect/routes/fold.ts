@@ -1,4 +1,4 @@
-import { type Declared, namedThings, createShapeFinder } from '../pages/declared-names.ts';
+import { createShapeFinder, type Declared, namedThings } from '../pages/declared-names.ts';
 import type { SiteTexts } from '../pages/site-texts.ts';
 import { isLanguage, isPlural, type Piece, textOf } from '../words/segments.ts';
 import { areAlike } from './alike.ts';

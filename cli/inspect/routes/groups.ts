@@ -8,16 +8,16 @@ import { addHeader, fixedHeader } from '../exchanges/headers.ts';
 import type { Operation } from '../exchanges/operation.ts';
 import type { AnswerFormat } from '../exchanges/recorded-answer.ts';
 import type { SentBody } from '../exchanges/sent-body.ts';
-import { addReporting, mergeReporting, createReporting, type Reporting } from '../exchanges/visit-reports.ts';
+import { addReporting, createReporting, mergeReporting, type Reporting } from '../exchanges/visit-reports.ts';
 import { type FormFacts, joinForms } from '../pages/form-facts.ts';
 import type { Page } from '../pages/page.ts';
-import { addPage, mergePages, createPages, type PageFacts } from '../pages/page-facts.ts';
+import { addPage, createPages, mergePages, type PageFacts } from '../pages/page-facts.ts';
 import type { TokenSource } from '../pages/page-tokens.ts';
 import { CACHE_BREAKERS, holdsCredential } from '../words/harmless.ts';
 import { dispatchesAt } from '../words/is-dispatch.ts';
 import { isVarying, type Piece, readSegment } from '../words/segments.ts';
-import { addShape, mergeShape, createShape, type Shape } from '../words/shape.ts';
-import { addValues, isShowable, mergeValues, createValues, type Values, wasEmpty } from '../words/values.ts';
+import { addShape, createShape, mergeShape, type Shape } from '../words/shape.ts';
+import { addValues, createValues, isShowable, mergeValues, type Values, wasEmpty } from '../words/values.ts';
 import { addEffects, type Effects, mergeEffects } from './effects.ts';
 
 /** Exchanges that certainly belong to one route: the same method and address, except for segments that look like values. */

@@ -1,5 +1,5 @@
-import { isPlural, isRouteWord, isVarying, textOf } from '../words/segments.ts';
 import { jaccardIndex } from '../words/jaccard-index.ts';
+import { isPlural, isRouteWord, isVarying, textOf } from '../words/segments.ts';
 import { isVerb } from '../words/verbs.ts';
 import { areAlike, haveOneLayout, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
 import type { Group } from './groups.ts';

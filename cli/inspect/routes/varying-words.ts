@@ -22,7 +22,7 @@ import { isMember, isUsual, namesApi, namesItsList } from './parts-of-routes.ts'
 import { isArticle, unlikeAnswers, unlikeNames, withArticles, withSameBelow, withSamePages, withSameRequests } from './same-use.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { pathTo, thingOf, withSameViews } from './views.ts';
-import { areMethods, methodAndWord, isPostOnly, isLast, isWritten } from './written-words.ts';
+import { areMethods, isLast, isPostOnly, isWritten, methodAndWord } from './written-words.ts';
 
 export interface Evidence {
     seen: SeenTexts;
@@ -204,7 +204,7 @@ function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): vo
     const isView = isOneView(here);
     for (const word of candidates) {
         const groups = words.get(word) ?? [];
-        // What is posted to a search is what it looks for.
+        // A word that is posted to a search is its term.
         const isTerm =
             parent?.form === 'word' &&
             precedesSearchTerm(parent.core) &&

@@ -1,7 +1,7 @@
 import { percentDecode } from '../../../shared/domain/text/percent-decode.ts';
 import type { SiteTexts } from '../pages/site-texts.ts';
-import { isPlural, isVarying, textOf } from '../words/segments.ts';
 import { jaccardIndex } from '../words/jaccard-index.ts';
+import { isPlural, isVarying, textOf } from '../words/segments.ts';
 import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
 import type { Group } from './groups.ts';
 

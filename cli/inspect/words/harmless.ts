@@ -10,7 +10,7 @@ const CREDENTIAL_WORDS: ReadonlySet<string> = new Set(
     ).split(' '),
 );
 
-/** Names of params whose value only makes an address new, so that no cache answers. */
+/** Names of params whose value only bypasses caches. */
 export const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|_?nocache|rnd|rand|random|nc)$/i;
 
 /** Whether a field of this name contains a credential, or a one-time token from a page. */
@@ -97,8 +97,8 @@ const NUMERONYMS =
     /^(?:errors?[45]\d\d|i18n|l10n|a11y|k8s|[a-z]2[a-z]|\dfa|\dd|x509|x86(?:[_-]64)?|h[1-6]|base(?:32|58|64)|md[45]|sha\d{0,3}|utf\d{1,2}|ipv[46]|s3|ec2|mp[34])$/i;
 
 /**
- * Whether hardly a programmer would write this word into an address: a digit at its beginning or between letters, a number behind a hyphen
- * or of three digits, or hardly a vowel. Dots end the names of files and hosts.
+ * Whether a word does not look like one that a programmer writes into a URL: a digit at its beginning or between letters, a number after a
+ * hyphen or of three digits, or hardly a vowel. Dots end the names of files and hosts.
  */
 export function isUnlikelyWord(text: string): boolean {
     if (!/^[A-Za-z\d-][\w-]+$/.test(text)) return false;

@@ -47,7 +47,7 @@ export function isDispatch(name: string, value: string): boolean {
 
 /** Names that say how something is done where the path says what (`/api/v1/weights?method=volume`). */
 const SAYS_HOW = /^(?:method|function|func)$/i;
-/** The ends of paths that leave it to the query what is done: roots of APIs and gateways. */
+/** Ends of paths where the query selects the action: roots of APIs and gateways. */
 const SAYS_NOTHING = /(?:^|[/_.-])(?:apis?|rest|rpc|ajax|query|gateway|services?|server|dispatch(?:er)?|call|execute|v?\d+(?:\.\d+)*)$/i;
 
 /** Whether a query pair certainly selects the action of the program at an address. */
@@ -65,7 +65,7 @@ export function mayDispatch({ pathname, searchParams }: URL, name: string, value
     if (isWord && namesFormat(value) && !namesPeoplesWords(name) && !DISPATCHERS.test(name)) return true;
     if ((DISPATCHERS.test(name) && !isNumber) || !ONE_ADDRESS.test(pathname) || !isWord) return false;
     if (namesPeoplesWords(name)) return answer !== undefined && namesPart(value, answer);
-    // Who writes an address says first what is asked for, such as `table` of `edit.php?table=boats&id=3`.
+    // The first param usually selects the action, such as `table` of `edit.php?table=boats&id=3`.
     const [first = name] = searchParams.keys();
     return isNumber || name === first || MAYBE_DISPATCHERS.test(name) || MAYBE_FORMATS.test(name);
 }

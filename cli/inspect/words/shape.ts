@@ -87,7 +87,7 @@ export function isValueAsKey(key: string): boolean {
 
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Adds what `more` holds to `shape`. */
+/** Merges `more` into `shape`. */
 export function mergeShape(shape: Shape, more: Shape): void {
     shape.seen += more.seen;
     shape.objects += more.objects;
