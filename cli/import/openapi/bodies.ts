@@ -126,7 +126,7 @@ function leastOf({ schema, reader }: Reading, members: readonly { required: bool
     const least = reader.resolve(schema)?.['minProperties'];
     const needed = members.filter(({ required }) => required).length;
     if (typeof least !== 'number' || least <= needed) return [];
-    return [{ name: 'the body', why: `It takes at least ${least} of its fields, which a package cannot express.` }];
+    return [{ name: 'the body', why: `It takes at least ${least} of its fields, which a package cannot say.` }];
 }
 
 function asText(reading: Reading, type: string): Carried {
