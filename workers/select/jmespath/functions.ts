@@ -70,7 +70,7 @@ function keyOf({ evaluate }: Reference): Key {
         const key = evaluate(item);
         type ??= typeOf(key);
         if (typeOf(key) !== type || (type !== 'number' && type !== 'string'))
-            throw new Error(`Items must be ordered by numbers alone or by strings alone; here is a key of the type ${typeOf(key)}.`);
+            throw new Error(`Items must be ordered by numbers alone or by strings alone; this key has the type ${typeOf(key)}.`);
         return key;
     };
 }
