@@ -180,7 +180,10 @@ describe('what an operator looks up', () => {
         expect((await run(...create, '--another-workspace')).code).to.equal(0);
         const again = await run(...create, '--json');
         expect(again.code).to.equal(0);
-        expect(again.err).to.include(ada.userId).and.include(`${ada.workspaceId} on free`).and.include('another workspace was created for it');
+        expect(again.err)
+            .to.include(ada.userId)
+            .and.include(`${ada.workspaceId} on free`)
+            .and.include('another workspace was created for it');
         expect(JSON.parse(again.out.at(-1) ?? 'null'))
             .to.include({ user_id: ada.userId })
             .and.not.include({ workspace_id: ada.workspaceId });
