@@ -36,6 +36,10 @@ describe('an owner’s policy', () => {
         const { endpoints, schema } = body as unknown as CatalogAnswer;
         return { names: endpoints.map(({ name }) => name), refused: schema.refused_by_owner };
     };
+    const notAllowedOnPage = async () => {
+        const html = await (await globalThis.fetch(`${world.base}/registry/${SHOP}`)).text();
+        return [...html.matchAll(/<article class="card endpoint" id="(\w+)">(?:(?!<\/article>).)*>not allowed</gs)].map(([, name]) => name);
+    };
     const publishByAnother = async () => {
         const contributor = await join(world);
         dataOf(await owner.call('PUT', `/v1/schemas/${SHOP}/maintainers/${contributor.workspaceId}`));
@@ -77,8 +81,10 @@ describe('an owner’s policy', () => {
                 .to.include('product')
                 .and.not.to.include('graphql');
             expect(codeOf(await fetch('graphql', { q: 'shoes' }, { dry_run: true }))).to.equal('SITE_BLOCKED');
+            expect(await notAllowedOnPage()).to.include('graphql');
             dataOf(await owner.publish(shopPackage(shop.port, { title: 'Ours' })));
             expect((await lookUp()).names).to.include('graphql');
+            expect(await notAllowedOnPage()).to.not.include('graphql');
             dataOf(await fetch('graphql', { q: 'shoes' }, { dry_run: true }));
         });
 

@@ -4,6 +4,7 @@ import { refusesEndpoint } from '../../../shared/domain/site/site-policy.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import { cardOf } from '../../../shared/store/registry/cards.ts';
 import { findHistory } from '../../../shared/store/registry/history.ts';
+import { isPublishedForSite } from '../../../shared/store/registry/ownership.ts';
 import { siteWarnings } from '../../../shared/store/registry/site-warnings.ts';
 import { endpointHealth, siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import { waysOf } from '../connections/ways.ts';
@@ -30,9 +31,10 @@ export async function showSite(visit: Visit): Promise<Answer> {
     const { app, me } = visit;
     const { site, registrable, siteState } = found;
     if (siteState.version === undefined) return siteAbsent(site, { wasKnown: true, near: [] });
-    const { versionId, verifiedAt } = siteState.version;
+    const { versionId } = siteState.version;
     const { policy, siteCredits } = siteState;
-    const isRefused = (endpoint: Endpoint) => policy !== null && refusesEndpoint(policy, endpoint, verifiedAt !== null);
+    const isOfSite = policy?.writes === false && (await isPublishedForSite(app.browse, { registrable, versionId }));
+    const isRefused = (endpoint: Endpoint) => policy !== null && refusesEndpoint(policy, endpoint, isOfSite);
     const [card, loaded, health, [traffic], history, warnings] = await Promise.all([
         cardOf(app.browse, site),
         app.versions.load(versionId),
