@@ -118,7 +118,7 @@ describe('admin site policy', () => {
         ])
             expect((await policy(...options)).code, options.join(' ')).to.equal(2);
         for (const [options, word] of [
-            [['--block-path', 'other.example/x'], 'no host of shop.example'],
+            [['--block-path', 'other.example/x'], 'not a host of shop.example'],
             [['--block-path', 'shop.example/ü'], '%XX'],
             [['--hours', '09:00-17:00'], '--timezone'],
             [['--hours', '09:00-17:00', '--timezone', 'Moon/Base'], 'IANA'],

@@ -27,7 +27,7 @@ for (const topology of ANY_TOPOLOGY) {
         const likeOf = (answer: Answer) =>
             resultOf(answer)
                 .warnings.filter(({ code }) => code === 'LOOK_ALIKE_SITE')
-                .map(({ path, message }) => `${path} ${/from (\S+),/.exec(message)?.[1]} by ${/ by ([^;]+);/.exec(message)?.[1]}`);
+                .map(({ path, message }) => `${path} ${/from (\S+),/.exec(message)?.[1]} by ${/ by ([^.]+)\./.exec(message)?.[1]}`);
 
         describe('warn of names', () => {
             it('with letters of other scripts, another ending, or one letter’s difference from a well-known site', async () => {
