@@ -143,7 +143,7 @@ export const patchWebhook = contract('patchWebhook', 'PATCH /v1/webhooks/{webhoo
     summary: 'Change a webhook',
     window: 'changes',
     description:
-        'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later. Whoever changes the URL or enables a disabled webhook takes it over: on Free it then gets the events about the credits of that person.',
+        'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later. A member who changes the URL or enables a disabled webhook takes it over. On Free, it then gets the events about the credits of that member.',
     body: {
         schema: Joi.object<Partial<WebhookOrder>, true>({
             url: url(),

@@ -25,7 +25,7 @@ export function createSecrets({ db, keys, log }: SecretsOptions) {
     if (configured === undefined) {
         log.warn(
             { part: 'secrets' },
-            'SECRET_KEYS is not set: the key ring is in the database, so whoever has a copy of the database can decrypt it (docs/operations.md, The key ring)',
+            'SECRET_KEYS is not set: the key ring is in the database, so anyone with a copy of the database can decrypt it (docs/operations.md, The key ring)',
         );
     }
     const own = once(async () => createKeyRing([await makeDatabaseKey(db)]));

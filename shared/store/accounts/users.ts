@@ -107,7 +107,7 @@ export async function resetPassword(
         }
         if (isUnconfirmed || order.revokeKeys) {
             await revokeKeysOf(trx, userId);
-            // Whoever knew the old password could use one to come back.
+            // A person who knew the old password could use one to come back.
             await trx('workspace_invitations').where({ invited_by: userId }).delete();
         }
         const revision = await changePassword(trx, userId, order.passwordHash);
